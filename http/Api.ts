@@ -41,6 +41,7 @@ import { contract } from "./contract.ts"
 import { EventsApi } from "./events/api.ts"
 import { HooksApi } from "./hooks/api.ts"
 import { IdentitiesApi } from "./identities/api.ts"
+import { ImagesApi } from "./images/api.ts"
 import { LimitsApi } from "./limits/api.ts"
 import { MessagesApi } from "./messages/api.ts"
 import { ModelsApi } from "./models/api.ts"
@@ -74,6 +75,7 @@ export class Api extends contract(
     ModelsApi,
     ProfilesApi,
     AgentsApi,
+    ImagesApi,
     ThreadsApi,
     MessagesApi,
     EventsApi,

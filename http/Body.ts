@@ -22,11 +22,11 @@ import { badJson, refuseBody } from "./badInput.ts"
 
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 
-const tooLarge = () =>
-  new Refused({ error: "payload_too_large", message: `a body is at most ${limits.bodyBytes} bytes` })
+const tooLarge = (most: number) =>
+  new Refused({ error: "payload_too_large", message: `a body is at most ${most} bytes` })
 const cut = () => new Refused({ error: "invalid_request", message: "the body ended early", code: "truncated_body" })
 
-const jsonType = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*)?$/i
+export const jsonType = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*)?$/i
 
 /** A body that says it is something else than JSON. One that says nothing is taken for JSON. */
 const refuseType = (type: string | undefined, encoding: string | undefined) =>
@@ -36,7 +36,7 @@ const refuseType = (type: string | undefined, encoding: string | undefined) =>
       ? new Refused({ error: "unsupported_media_type", message: "send the body without a Content-Encoding" })
       : undefined
 
-type BodyRefusal = Refused<
+export type BodyRefusal = Refused<
   "invalid_request" | "payload_too_large" | "unsupported_media_type" | "rate_limited" | "runtime_unavailable"
 >
 
@@ -48,7 +48,7 @@ export interface Sender {
   readonly took: (bytes: number) => void
 }
 
-const checked = (bytes: Uint8Array): string | BodyRefusal => {
+export const checked = (bytes: Uint8Array): string | BodyRefusal => {
   let text: string
   try {
     text = utf8.decode(bytes)
@@ -64,9 +64,13 @@ const done = (text: string | BodyRefusal) => (typeof text === "string" ? Effect.
 const isBodiless = (request: HttpServerRequest.HttpServerRequest) =>
   header(request, "transfer-encoding") === undefined && (header(request, "content-length") ?? "0") === "0"
 
-/** Reads straight from Node's request: for a body of one packet this is a single event. */
-const read = (request: HttpServerRequest.HttpServerRequest, { keyId, room, took }: Sender) =>
-  Effect.callback<string, BodyRefusal>((resume) => {
+/** The bytes of a body, straight from Node's request: of one packet this is a single event. */
+export const readBytes = (
+  request: HttpServerRequest.HttpServerRequest,
+  { keyId, room, took }: Sender,
+  most: number = limits.bodyBytes
+) =>
+  Effect.callback<Buffer, BodyRefusal>((resume) => {
     const source = NodeHttpServerRequest.toIncomingMessage(request)
     if (source.headers.expect !== undefined) NodeHttpServerRequest.toServerResponse(request).writeContinue()
     const announced = Number(source.headers["content-length"] ?? Number.NaN)
@@ -102,7 +106,7 @@ const read = (request: HttpServerRequest.HttpServerRequest, { keyId, room, took 
     }
     const onData = (chunk: Buffer) => {
       bytes += chunk.length
-      if (bytes > limits.bodyBytes) return refuse(tooLarge())
+      if (bytes > most) return refuse(tooLarge(most))
       const refused = crowded(chunk.length)
       if (refused !== undefined) return refuse(refused)
       chunks.push(chunk)
@@ -112,7 +116,7 @@ const read = (request: HttpServerRequest.HttpServerRequest, { keyId, room, took 
     const onEnd = () => {
       complete = true
       over()
-      resume(done(checked(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, bytes))))
+      resume(Effect.succeed(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, bytes)))
     }
     const onCut = () => {
       if (complete) return
@@ -136,12 +140,17 @@ export const receive = (
 ): Effect.Effect<void, BodyRefusal> => {
   const refused = refuseType(header(request, "content-type"), header(request, "content-encoding"))
   if (refused !== undefined) return Effect.fail(refused)
-  if (Number(header(request, "content-length")) > limits.bodyBytes) return Effect.fail(tooLarge())
+  if (Number(header(request, "content-length")) > limits.bodyBytes) return Effect.fail(tooLarge(limits.bodyBytes))
   const keep = (text: string) => {
     asJson(request)
     Object.defineProperty(request, "text", { value: Effect.succeed(text === "" ? "{}" : text) })
   }
-  return isBodiless(request) ? Effect.sync(() => keep("")) : Effect.map(read(request, sender), keep)
+  return isBodiless(request)
+    ? Effect.sync(() => keep(""))
+    : Effect.map(
+        Effect.flatMap(readBytes(request, sender), (bytes) => done(checked(bytes))),
+        keep
+      )
 }
 
 /**
@@ -179,6 +188,21 @@ export const textOf = (request: HttpServerRequest.HttpServerRequest): Effect.Eff
   return isDone(text) ? Effect.succeed(text.value) : Effect.orDie(text)
 }
 
+/** A text of JSON, held to a schema with the same refusals as everywhere. Make it once. */
+export const decodeText = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => {
+  const decode = Schema.decodeUnknownExit(schema, { onExcessProperty: "error" })
+  const every = everyProblem(schema)
+  return (text: string): Effect.Effect<S["Type"], Refused<"invalid_request">> => {
+    let json: unknown
+    try {
+      json = JSON.parse(text)
+    } catch {
+      return Effect.fail(badJson("not valid JSON"))
+    }
+    return mapErrorNow(decode(json), (error) => refuseBody(every(json, error)))
+  }
+}
+
 /**
  * The body of a raw handler, held to its schema with the same refusals as everywhere. Make it once:
  *
@@ -186,16 +210,7 @@ export const textOf = (request: HttpServerRequest.HttpServerRequest): Effect.Eff
  *     … handlers.handleRaw("submit", Effect.fnUntraced(function*({ request }) { const input = yield* decode(request) …
  */
 export const decodeJson = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => {
-  const decode = Schema.decodeUnknownExit(schema, { onExcessProperty: "error" })
-  const every = everyProblem(schema)
+  const decode = decodeText(schema)
   return (request: HttpServerRequest.HttpServerRequest): Effect.Effect<S["Type"], Refused<"invalid_request">> =>
-    flatMapNow(textOf(request), (text): Effect.Effect<S["Type"], Refused<"invalid_request">> => {
-      let json: unknown
-      try {
-        json = JSON.parse(text)
-      } catch {
-        return Effect.fail(badJson("not valid JSON"))
-      }
-      return mapErrorNow(decode(json), (error) => refuseBody(every(json, error)))
-    })
+    flatMapNow(textOf(request), decode)
 }

@@ -31,6 +31,7 @@ import { bearerOf, connectionOf, header } from "./headers.ts"
 import { tooManyBytes } from "./quotas.ts"
 import { RateLimit } from "./RateLimit.ts"
 import { Coverage, unknownIn } from "./Coverage.ts"
+import { makeUploads } from "./images/Uploads.ts"
 import { Room } from "./Room.ts"
 import { refuseInput } from "./badInput.ts"
 import { problemsAt, refusingQuery } from "./strictInput.ts"
@@ -110,6 +111,7 @@ export const layer = Layer.effect(
     const leases = yield* Leases
     const coverage = yield* Coverage
     const room = yield* Room
+    const uploads = makeUploads()
     const tokens = yield* DeliveryTokens
 
     /** Whoever holds the token of the delivery that the path names. */
@@ -137,15 +139,20 @@ export const layer = Layer.effect(
       const found = Context.getOption(Context.merge(group.annotations, endpoint.annotations), Access)
       if (found._tag === "None")
         throw new Error(`${group.identifier}.${endpoint.identifier} does not say what access it needs`)
-      const { delivery, lease, scopes, stores, trigger } = found.value
+      const { delivery, lease, scopes, stores, trigger, upload } = found.value
       const namesSomething = endpoint.path.includes("/:")
       const unowned = lease || trigger ? unknownIn(endpoint.path) : []
       if (unowned.length > 0)
         throw new Error(`${endpoint.path} takes leases or triggers: http/Coverage.ts has to say whose ${unowned[0]} is`)
       const refuseQuery = refusingQuery(endpoint.query)
       const every = problemsAt(endpoint)
-      const takesBody =
-        endpoint.payload.size > 0 ? receive : HttpMethod.hasBody(endpoint.method) ? receiveNothing : undefined
+      const takesBody = upload
+        ? uploads.receive
+        : endpoint.payload.size > 0
+          ? receive
+          : HttpMethod.hasBody(endpoint.method)
+            ? receiveNothing
+            : undefined
       const outOfScope = new Refused({
         error: "permission_denied",
         code: "missing_scope",

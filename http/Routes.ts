@@ -30,6 +30,7 @@ import { StreamsHandlers } from "./streams/handlers.ts"
 import { ThreadsHandlers } from "./threads/handlers.ts"
 import { ToolsHandlers } from "./tools/handlers.ts"
 import { ToolsetsHandlers } from "./toolsets/handlers.ts"
+import { ImagesHandlers } from "./images/handlers.ts"
 import { UsageHandlers } from "./usage/handlers.ts"
 import { WaitsHandlers } from "./waits/handlers.ts"
 
@@ -54,6 +55,7 @@ const Handlers = Layer.mergeAll(
   ThreadsHandlers,
   ToolsHandlers,
   ToolsetsHandlers,
+  ImagesHandlers,
   UsageHandlers,
   WaitsHandlers
 )

@@ -25,6 +25,8 @@ export interface Rule {
    * taken.
    */
   readonly stores: "rows" | "events" | undefined
+  /** Its body is an image: raw bytes, or JSON that may be as long as they are. */
+  readonly upload: boolean
 }
 
 export class Access extends Context.Service<Access, Rule>()("troupe/http/Access") {}
@@ -38,6 +40,7 @@ export const access = (
     readonly delivery?: true
     readonly trigger?: true
     readonly stores?: "rows" | "events"
+    readonly upload?: true
   }
 ) =>
   Context.make(Access, {
@@ -46,7 +49,8 @@ export const access = (
     parks: also?.parks ?? false,
     delivery: also?.delivery ?? false,
     trigger: also?.trigger ?? false,
-    stores: also?.stores
+    stores: also?.stores,
+    upload: also?.upload ?? false
   })
 
 /** What stands behind a credential, as the document names it. */

@@ -52,6 +52,7 @@ import { watchNode } from "../actors/gauges.ts"
 import { observe } from "./telemetry/Telemetry.ts"
 import { Schemas } from "./tools/Schemas.ts"
 import { Toolsets } from "./tools/Toolsets.ts"
+import { Images } from "./images/Images.ts"
 import { UsageCounts } from "./usage/UsageCounts.ts"
 
 /** Cursors are signed with what all nodes of an installation share. */
@@ -159,6 +160,7 @@ export const serve = (settings: NodeSettings) =>
         Connections.layer,
         Directory.layer,
         hooks,
+        Images.layer,
         keysPostgres,
         layerPostgres(),
         layerChores(chores),

@@ -12,6 +12,7 @@ import { Models } from "../../src/models/Model.ts"
 import { mapErrorNow, flatMapNow } from "../../src/now.ts"
 import { freshId } from "../../src/seed.ts"
 import { Hooks } from "../../src/hooks/Hooks.ts"
+import { Images } from "../../src/images/Images.ts"
 import { Quotas } from "../../src/quotas/Quotas.ts"
 import { Reviewers } from "../../src/hooks/Reviewers.ts"
 import { Database } from "../../src/database/Database.ts"
@@ -135,10 +136,12 @@ export const layer = (options: ThreadOptions) =>
       )
 
       const budgets = yield* Budgets
+      const images = yield* Images
       const perform = makePerform({
         budgets,
         bus,
         hooks,
+        images,
         models,
         prompts,
         tools,

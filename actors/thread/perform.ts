@@ -8,8 +8,10 @@ import type { FinishReason } from "../../src/domain/event.ts"
 import { derive } from "../../src/domain/ids.ts"
 import { messageNumber, mostCalls } from "../../src/domain/turnNumbers.ts"
 import type { Hooks } from "../../src/hooks/Hooks.ts"
+import type { Images } from "../../src/images/Images.ts"
 import { type Budgets, reservationOf, summaryReservationOf } from "../../src/agents/Budgets.ts"
 import { ModelFailure, type Models, type Prompt } from "../../src/models/Model.ts"
+import { imagesIn } from "../../src/models/images.ts"
 import { pricesOf } from "../../src/models/prices.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
 import type { Turn } from "../../machines/thread/context.ts"
@@ -27,6 +29,7 @@ import {
   judgesResponses,
   judgesResults,
   type BuiltInOutcome,
+  type Toolkit,
   type ToolRun,
   type Tools
 } from "./tools/toolkit.ts"
@@ -35,6 +38,7 @@ export interface Performing {
   readonly models: Models["Service"]
   readonly budgets: Budgets["Service"]
   readonly prompts: Prompts
+  readonly images: Pick<Images["Service"], "load">
   readonly tools: Tools
   readonly hooks: Pick<Hooks["Service"], "evaluate">
   readonly bus: Bus["Service"]
@@ -62,7 +66,7 @@ const overBudget = {
 const firstPauseMs = 200
 const longestPauseMs = 5_000
 
-export const makePerform = ({ budgets, bus, hooks, models, prompts, random, tools }: Performing) => {
+export const makePerform = ({ budgets, bus, hooks, images, models, prompts, random, tools }: Performing) => {
   const prices = pricesOf(models.list)
   const compacting = makeCompacting(models)
 
@@ -128,6 +132,39 @@ export const makePerform = ({ budgets, bus, hooks, models, prompts, random, tool
     )
   }
 
+  /** The call of the model, once it is paid for; or the round of compaction that has to come first. */
+  const answerTo = (
+    being: ActorView<Snapshot>,
+    job: Sample,
+    { compaction, sampling: settings }: Toolkit,
+    prompt: Prompt,
+    onText: (text: string) => void
+  ) => {
+    const { carry, turn } = being.snapshot.context
+    const { modelId } = job
+    const round = turn === null ? undefined : compacting.before(carry, turn, job, prompt, compaction)
+    if (round !== undefined) return Effect.succeed(round)
+    const call = (prompt: Prompt) =>
+      models.sample({ modelId, onText, prompt, ...(settings === undefined ? {} : { settings }) })
+    const ids = imagesIn(prompt.messages)
+    const called =
+      ids.length === 0
+        ? call(prompt)
+        : Effect.flatMap(needed(images.load(being.ref.workspace, ids)), (images) => call({ ...prompt, images }))
+    if (turn === null) return called
+    const paid =
+      turn.plan.priced === true
+        ? Effect.andThen(
+            setAside(being, turn, { id: reservationOf(job), modelId }, prompt, settings?.maxOutputTokens),
+            called
+          )
+        : called
+    return Effect.catchTag(paid, "ModelFailure", (failure) => {
+      const round = failure.code === "context_overflow" ? compacting.after(turn, job, prompt, compaction) : undefined
+      return round === undefined ? Effect.fail(failure) : Effect.succeed(round)
+    })
+  }
+
   const sample = (being: ActorView<Snapshot>, job: Sample, start: Start): Effect.Effect<Outcome> => {
     const { attempt, modelId, step, turnId } = job
     const { parent, ref } = being
@@ -162,7 +199,7 @@ export const makePerform = ({ budgets, bus, hooks, models, prompts, random, tool
       if (line !== undefined) yield* line
       const toolkit = turn === null ? emptyToolkit : yield* toolkitOf(being, turn)
       const definitions = yield* needed(toolkit.definitions(callBy(being)))
-      const { compaction, sampling: settings, systemPrompt: system } = toolkit
+      const { systemPrompt: system } = toolkit
       // What hooks have to judge first is shown to nobody.
       const hidden = judgesResponses(toolkit.hooks, settingsOf(being))
       const answered = yield* prompts.lend(ref, stretchOf(being.snapshot.context), needed, (messages) => {
@@ -173,27 +210,7 @@ export const makePerform = ({ budgets, bus, hooks, models, prompts, random, tool
           purpose: "turn",
           ...(system === undefined ? {} : { system })
         }
-        const called = models.sample({
-          modelId,
-          onText: onText(hidden),
-          prompt,
-          ...(settings === undefined ? {} : { settings })
-        })
-        if (turn === null) return called
-        const round = compacting.before(being.snapshot.context.carry, turn, job, prompt, compaction)
-        if (round !== undefined) return Effect.succeed(round)
-        const paid =
-          turn.plan.priced === true
-            ? Effect.andThen(
-                setAside(being, turn, { id: reservationOf(job), modelId }, prompt, settings?.maxOutputTokens),
-                called
-              )
-            : called
-        return Effect.catchTag(paid, "ModelFailure", (failure) => {
-          const round =
-            failure.code === "context_overflow" ? compacting.after(turn, job, prompt, compaction) : undefined
-          return round === undefined ? Effect.fail(failure) : Effect.succeed(round)
-        })
+        return answerTo(being, job, toolkit, prompt, onText(hidden))
       })
       if ("type" in answered) {
         discard()

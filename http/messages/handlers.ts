@@ -10,7 +10,8 @@ import { decodeJson } from "../Body.ts"
 import { idempotent } from "../Idempotency.ts"
 import { lean } from "../lean.ts"
 import { askedBy } from "../threads/asked.ts"
-import { refuseImages, refuseOrigin } from "../threads/refusals.ts"
+import { makeImageChecks } from "../images/refusing.ts"
+import { refuseOrigin } from "../threads/refusals.ts"
 import { ofInput } from "../threads/told.ts"
 import { submitWords } from "./api.ts"
 
@@ -20,19 +21,19 @@ const refuseSubmit = refuseWith(...submitWords)
 export const MessagesHandlers = Layer.unwrap(
   Effect.gen(function* () {
     const threads = yield* Threads
+    const images = yield* makeImageChecks
     return lean(
       HttpApiBuilder.group(Api, "messages", (handlers) =>
         handlers.handleRaw("submit", ({ params: { threadId }, request }) =>
           flatMapNow(decodeInput(request), ({ mode = "queue", ...input }) => {
-            const refused = refuseImages(input.content)
-            if (refused !== undefined) return Effect.fail(refused)
             return idempotent((key, caller) => {
               const refused = refuseOrigin(caller, input.origin)
-              return refused === undefined
-                ? threads
-                    .submit(askedBy(caller, key), threadId, { ...input, mode })
-                    .pipe(Effect.map(ofInput(threadId)), Effect.catch(refuseSubmit))
-                : Effect.fail(refused)
+              if (refused !== undefined) return Effect.fail(refused)
+              const submitted = threads
+                .submit(askedBy(caller, key), threadId, { ...input, mode })
+                .pipe(Effect.map(ofInput(threadId)), Effect.catch(refuseSubmit))
+              const checked = images.ofThread(caller.workspace, threadId, input.content)
+              return checked === undefined ? submitted : Effect.andThen(checked, submitted)
             })
           })
         )

@@ -7,6 +7,7 @@ import type { AgentInput, AgentPatch } from "../../src/agents/agent.ts"
 import type { ApiKeyInput } from "../../src/keys/apiKey.ts"
 import type { ConnectionInput, ConnectionPatch } from "../../src/connections/connection.ts"
 import { demoAgent, demoProfile } from "../../src/domain/demo.ts"
+import type { ImageUpload } from "../../src/images/image.ts"
 import type { MessageInput } from "../../src/threads/messageInput.ts"
 import type { ProfileInput, ProfilePatch } from "../../src/agents/profile.ts"
 import { readOnly, type RoleInput, type RolePatch } from "../../src/roles/role.ts"
@@ -36,6 +37,10 @@ const hookSample: typeof HookSample.Type = {
     toolName: "payments.refund",
     toolInput: { amount: 75 }
   }
+}
+const imageUpload: ImageUpload = {
+  format: "png",
+  data: "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVQI12P4DwABAQEAG7buVgAAAABJRU5ErkJggg=="
 }
 const messageInput: MessageInput = { content }
 const profileInput: ProfileInput = {
@@ -83,6 +88,7 @@ export const examples: { readonly [schema: string]: unknown } = {
   ConnectionPatch: connectionPatch,
   DeliveryDecision: deliveryDecision,
   HookSample: hookSample,
+  ImageUpload: imageUpload,
   HookWaitDecision: hookWaitDecision,
   IdentityChoice: { identity: "guest@example.com" },
   MessageEdit: { content },

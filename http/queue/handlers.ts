@@ -16,7 +16,8 @@ import { Caller } from "../Caller.ts"
 import { Refused } from "../errors.ts"
 import { idempotent } from "../Idempotency.ts"
 import { askedBy } from "../threads/asked.ts"
-import { noThread, refuseImages } from "../threads/refusals.ts"
+import { makeImageChecks } from "../images/refusing.ts"
+import { noThread } from "../threads/refusals.ts"
 import { ofInput } from "../threads/told.ts"
 import { editWords, removeWords, promoteWords } from "./api.ts"
 
@@ -44,6 +45,7 @@ export const QueueHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const threads = yield* Threads
     const reads = yield* ThreadReads
+    const images = yield* makeImageChecks
 
     const find = (workspace: string, threadId: string) =>
       Effect.flatMap(reads.detail(workspace, threadId), (rows) =>
@@ -91,8 +93,7 @@ export const QueueHandlers = HttpApiBuilder.group(
 
       edit: Effect.fnUntraced(function* ({ params: { inputId, threadId }, payload: { content } }) {
         const caller = yield* Caller
-        const refused = refuseImages(content)
-        if (refused !== undefined) return yield* refused
+        yield* images.ofThread(caller.workspace, threadId, content) ?? Effect.void
         const answer = yield* threads
           .edit(askedBy(caller), threadId, inputId, content)
           .pipe(Effect.catch(explaining(refuseEdit, caller.workspace, threadId, inputId)))

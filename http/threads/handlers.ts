@@ -26,11 +26,12 @@ import { refuseForeign } from "../ownIdentity.ts"
 import { Cursors } from "../Cursors.ts"
 import { rowsOf } from "../pagination.ts"
 import { refuseBody } from "../badInput.ts"
+import { makeImageChecks } from "../images/refusing.ts"
 import { askedBy, ownIdentity } from "./asked.ts"
 import { makeWrites } from "../writes.ts"
 import { makeThreadActions } from "./actions.ts"
 import { makeDetail } from "./detail.ts"
-import { refuseImages, refuseOrigin, refusePin, refuseUnreached } from "./refusals.ts"
+import { refuseOrigin, refusePin, refuseUnreached } from "./refusals.ts"
 import { ofInput, ofThread } from "./told.ts"
 import { archiveWords, cancelWords, compactWords, createWords, retryWords, type ThreadSummary } from "./api.ts"
 
@@ -82,6 +83,7 @@ export const ThreadsHandlers = Layer.unwrap(
     const lease = yield* Lease
     const modelOf = yield* makeThreadModel
     const writes = yield* makeWrites
+    const images = yield* makeImageChecks
 
     const { answer, find } = yield* makeDetail
     const actions = yield* makeThreadActions
@@ -120,8 +122,6 @@ export const ThreadsHandlers = Layer.unwrap(
         handlers
           .handleRaw("create", ({ request }) =>
             flatMapNow(decodeInput(request), (input) => {
-              const refused = input.message === undefined ? undefined : refuseImages(input.message.content, "message.")
-              if (refused !== undefined) return Effect.fail(refused)
               return idempotent((key, caller) => {
                 const own = ownIdentity(caller)
                 const { identity = own } = input
@@ -132,9 +132,14 @@ export const ThreadsHandlers = Layer.unwrap(
                   refuseUnreached(caller, input.agentId)
                 if (refused !== undefined) return Effect.fail(refused)
                 const thread = identity === undefined ? input : { ...input, identity }
-                return threads
+                const created = threads
                   .create(askedBy(caller, key), thread)
                   .pipe(Effect.map(ofThread), Effect.catch(refuseCreate))
+                const checked =
+                  input.message === undefined
+                    ? undefined
+                    : images.ofAgent(caller.workspace, input.agentId, input.message.content, "message.")
+                return checked === undefined ? created : Effect.andThen(checked, created)
               })
             })
           )

@@ -1,18 +1,6 @@
 /** What is refused of a request before its thread is asked. */
-import type { MessageContent } from "../../src/domain/content.ts"
 import type { Caller } from "../Caller.ts"
 import { Refused } from "../errors.ts"
-
-/**
- * No image can be uploaded yet, so none that is referred to exists. `within` is where the message stands in the body:
- * `message.`
- */
-export const refuseImages = (content: MessageContent, within = "") => {
-  const at = content.findIndex((block) => block.type === "image")
-  return at === -1
-    ? undefined
-    : new Refused({ error: "image_not_found", message: `${within}content[${at}].imageId: no such image` })
-}
 
 /** Only a trigger may say where a message came from. */
 export const refuseOrigin = ({ trigger }: Caller["Service"], origin: object | undefined, within = "") =>

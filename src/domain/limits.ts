@@ -10,6 +10,7 @@ export const pages = {
   usage: [100, 200],
   threads: [50, 200],
   agents: [50, 200],
+  images: [50, 200],
   profiles: [50, 200],
   roles: [50, 200],
   toolsets: [50, 200],
@@ -48,6 +49,13 @@ export const limits = {
   },
   contentBlocks: 40,
   imageBlocks: 20,
+  imageBytes: 10 * 1024 * 1024,
+  /** Pixels. */
+  imageSide: 8_000,
+  imageMegapixels: 50,
+  /** Of an upload as JSON: the bytes as base64, and what stands around them. */
+  uploadBytes: 14 * 1024 * 1024,
+  uploadsAtOnce: 8,
   messageBytes: 512 * 1024,
   userTextBytes: 8 * 1024,
   assistantTextBytes: 64 * 1024,

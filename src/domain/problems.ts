@@ -131,11 +131,22 @@ export const fieldsBeside = (issue: SchemaIssue.Issue): ReadonlyArray<string> | 
 
 const mostNamed = 5
 
+/** What people read at once. */
+const mostChars = 600
+
 /**
- * The first five problems, and how many more there are. `whole`: what the value is called where it is wrong as a whole.
+ * The first five problems, fewer where they are long, and how many more there are. `whole`: what the value is called
+ * where it is wrong as a whole.
  */
 export const sentence = (problems: ReadonlyArray<Problem>, whole: string) => {
-  const named = problems.slice(0, mostNamed).map(({ message, path }) => `${path === "" ? whole : path}: ${message}`)
+  const named: Array<string> = []
+  let chars = 0
+  for (const { message, path } of problems.slice(0, mostNamed)) {
+    const words = `${path === "" ? whole : path}: ${message}`
+    chars += words.length
+    if (named.length > 0 && chars > mostChars) break
+    named.push(words)
+  }
   const more = problems.length - named.length
   return [...named, ...(more > 0 ? [`and ${more} more`] : [])].join("; ")
 }

@@ -73,7 +73,21 @@ export type PromptMessage =
       /** As it is read (`tools/reading.ts`): a text, or JSON. */
       readonly output: unknown
       readonly failure?: { readonly code: string; readonly text: string }
+      /** Images beside the output, which its text names: for models that accept their format. */
+      readonly images?: ReadonlyArray<ToolImage>
     })
+
+export interface ToolImage {
+  readonly format: ImageFormat
+  /** Base64. */
+  readonly data: string
+}
+
+/** An image as it was uploaded. */
+export interface PromptImage {
+  readonly format: ImageFormat
+  readonly bytes: Uint8Array
+}
 
 export interface ToolDefinition {
   readonly name: string
@@ -85,6 +99,8 @@ export interface Prompt {
   readonly system?: string
   readonly messages: ReadonlyArray<PromptMessage>
   readonly tools: ReadonlyArray<ToolDefinition>
+  /** What its messages name, by id; one that is not here any more is named. */
+  readonly images?: ReadonlyMap<string, PromptImage>
   /** The turn that samples: its newest user message is what is answered. */
   readonly turnId: string
   readonly purpose: "turn" | "summary"

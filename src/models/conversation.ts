@@ -12,7 +12,8 @@ import {
   type LanguageModelV4Message,
   type LanguageModelV4Prompt
 } from "@ai-sdk/provider"
-import type { Prompt, PromptMessage } from "./Model.ts"
+import type { ImageFormat } from "../domain/content.ts"
+import type { Prompt, PromptMessage, ToolImage } from "./Model.ts"
 import { assistantContent } from "./replyParts.ts"
 import { toProviderName } from "./toolNames.ts"
 
@@ -35,19 +36,55 @@ const summaryMessage = (text: string): LanguageModelV4Message => ({
 const summaryRequestOf = ({ instructions }: Prompt) =>
   instructions === undefined ? summaryRequest : `${summaryRequest}\n\n${instructions}`
 
-const userMessage = (message: UserMessage): LanguageModelV4Message => ({
+const userMessage = ({ content }: UserMessage, images: Prompt["images"]): LanguageModelV4Message => ({
   role: "user",
-  // Images are refused at admission until they exist; their blocks would become file parts here.
-  content: message.content.map((block) => ({
-    type: "text",
-    text: block.type === "text" ? block.text : `[image ${block.imageId}]`
-  }))
+  content: content.map((block) => {
+    if (block.type === "text") return { type: "text", text: block.text }
+    const image = images?.get(block.imageId)
+    return image === undefined
+      ? { type: "text", text: `[image ${block.imageId}]` }
+      : { type: "file", mediaType: `image/${image.format}`, data: { type: "data", data: image.bytes } }
+  })
 })
 
-const outputOf = (result: ToolMessage | undefined): ToolOutput => {
+/** Which images a model is shown, and where. */
+export interface ImageSight {
+  readonly formats: ReadonlyArray<ImageFormat>
+  /** A result may hold images; else they follow the results as somebody's words. */
+  readonly inResults: boolean
+}
+
+const blind: ImageSight = { formats: [], inResults: false }
+
+const filesOf = (images: ReadonlyArray<ToolImage>) =>
+  images.map(({ data, format }) => ({
+    type: "file" as const,
+    mediaType: `image/${format}`,
+    data: { type: "data" as const, data }
+  }))
+
+const seenIn = (result: ToolMessage | undefined, { formats }: ImageSight): ReadonlyArray<ToolImage> =>
+  result?.images?.filter(({ format }) => formats.includes(format)) ?? []
+
+/** With the images that the model can see; its text names them all. */
+const withImages = (text: string, images: ReadonlyArray<ToolImage>): ToolOutput => ({
+  type: "content",
+  value: [{ type: "text", text }, ...filesOf(images)]
+})
+
+/** Images of results that could not stand in them. */
+const imagesMessage = (images: ReadonlyArray<ToolImage>): LanguageModelV4Message => ({
+  role: "user",
+  content: [{ type: "text", text: "The images that the results above name:" }, ...filesOf(images)]
+})
+
+const outputOf = (result: ToolMessage | undefined, sight: ImageSight): ToolOutput => {
   if (result === undefined) return { type: "error-text", value: "no result: the call was given up" }
   if (result.failure !== undefined)
     return { type: "error-text", value: `${result.failure.code}: ${result.failure.text}` }
+  const seen = seenIn(result, sight)
+  if (sight.inResults && seen.length > 0)
+    return withImages(typeof result.output === "string" ? result.output : JSON.stringify(result.output ?? null), seen)
   if (typeof result.output === "string") return { type: "text", value: result.output }
   return { type: "json", value: isJSONValue(result.output) ? result.output : null }
 }
@@ -65,7 +102,7 @@ const makeCallIds = () => {
   }
 }
 
-export const toConversation = (prompt: Prompt, provider: string): LanguageModelV4Prompt => {
+export const toConversation = (prompt: Prompt, provider: string, sight: ImageSight = blind): LanguageModelV4Prompt => {
   const results = new Map<string, ToolMessage>()
   for (const message of prompt.messages) if (message.role === "tool") results.set(message.toolCallId, message)
   const callIdOf = makeCallIds()
@@ -75,7 +112,7 @@ export const toConversation = (prompt: Prompt, provider: string): LanguageModelV
 
   for (const message of prompt.messages) {
     if (message.role === "summary") conversation.push(summaryMessage(message.text))
-    if (message.role === "user") conversation.push(userMessage(message))
+    if (message.role === "user") conversation.push(userMessage(message, prompt.images))
     if (message.role !== "assistant") continue
     const ids = new Map(message.calls.map((call) => [call, callIdOf(call)]))
     const callId = (call: AssistantMessage["calls"][number]) => ids.get(call) ?? call.toolCallId
@@ -89,9 +126,11 @@ export const toConversation = (prompt: Prompt, provider: string): LanguageModelV
         type: "tool-result",
         toolCallId: callId(call),
         toolName: toProviderName(call.name),
-        output: outputOf(results.get(call.toolCallId))
+        output: outputOf(results.get(call.toolCallId), sight)
       }))
     })
+    const beside = sight.inResults ? [] : message.calls.flatMap((call) => seenIn(results.get(call.toolCallId), sight))
+    if (beside.length > 0) conversation.push(imagesMessage(beside))
   }
   if (prompt.purpose === "summary")
     conversation.push({ role: "user", content: [{ type: "text", text: summaryRequestOf(prompt) }] })

@@ -1,30 +1,28 @@
 /** Which images of a prompt a model does not accept, and the failure that says so. */
 import type { ImageFormat } from "../domain/content.ts"
-import { ModelFailure, type Prompt } from "./Model.ts"
+import { ModelFailure, type Prompt, type PromptMessage } from "./Model.ts"
 
-/** The format of a stored image; undefined where it is not known. */
-export type FormatOf = (imageId: string) => ImageFormat | undefined
-
-/** No image is stored yet, so no format is known: the images room replaces this. */
-export const noImages: FormatOf = () => undefined
-
-/** Formats of the prompt's images, each once, as far as they are known. */
-export const formatsIn = (prompt: Prompt, formatOf: FormatOf): ReadonlyArray<ImageFormat> => {
-  if (formatOf === noImages) return []
-  const found = new Set<ImageFormat>()
-  for (const message of prompt.messages) {
+/** Ids of the images that a conversation names. Asked of every prompt, and most have none. */
+export const imagesIn = (messages: ReadonlyArray<PromptMessage>): ReadonlyArray<string> => {
+  const found: Array<string> = []
+  for (const message of messages) {
     if (message.role !== "user") continue
-    for (const block of message.content) {
-      const format = block.type === "image" ? formatOf(block.imageId) : undefined
-      if (format !== undefined) found.add(format)
-    }
+    for (const block of message.content) if (block.type === "image") found.push(block.imageId)
   }
-  return [...found]
+  return found
 }
+
+/** Formats of the prompt's images, each once. */
+export const formatsIn = ({ images }: Prompt): ReadonlyArray<ImageFormat> =>
+  images === undefined ? [] : [...new Set([...images.values()].map(({ format }) => format))]
+
+/** Those that a model does not accept. */
+export const refusedFormats = (prompt: Prompt, accepted: ReadonlyArray<ImageFormat>): ReadonlyArray<ImageFormat> =>
+  formatsIn(prompt).filter((format) => !accepted.includes(format))
 
 /**
  * Contract C16.8: details name the exact target and 1 to 4 unique formats, sorted. A target's id of 512 characters
- * keeps them below 4 KiB.
+ * keeps them below 4 KiB. Another target may accept them.
  */
 export const imageFormatFailure = (targetId: string, formats: ReadonlyArray<ImageFormat>, text: string) =>
   new ModelFailure({
@@ -32,5 +30,5 @@ export const imageFormatFailure = (targetId: string, formats: ReadonlyArray<Imag
     text,
     details: { targetId, formats: [...new Set(formats)].sort() },
     transient: false,
-    unavailable: false
+    unavailable: true
   })

@@ -9,7 +9,6 @@ import { isDone } from "../now.ts"
 import { record, sampleDuration, samples } from "../telemetry/metrics.ts"
 import type { Backend } from "./Backend.ts"
 import { type Env, realModels } from "./catalogue.ts"
-import { type FormatOf, noImages } from "./images.ts"
 import { ModelFailure, type ModelReply, Models } from "./Model.ts"
 import { decodeModelsFile, type ModelsFile, ModelsFileInvalid, readModelsFile } from "./modelsFile.ts"
 import { remoteBackend } from "./remote.ts"
@@ -28,8 +27,6 @@ export interface ModelsSettings {
   readonly scripted?: boolean | undefined
   /** A provider that sends no byte for this long has failed; default 120 s. */
   readonly idleTimeoutMs?: number | undefined
-  /** Formats of stored images; unknown until images exist. */
-  readonly formatOf?: FormatOf | undefined
 }
 
 /** Listings run newest first and a catalogue has no dates: constant moments, falling in the catalogue's order. */
@@ -85,9 +82,7 @@ const fromBackends = (backends: ReadonlyArray<Backend>, aliases: Aliases) => {
 }
 
 /** The scripted models alone: what tests and the bench stand on. */
-export const layerScripted = Layer.sync(Models, () =>
-  fromBackends(scriptedModels(createdAt, noImages).map(measured), {})
-)
+export const layerScripted = Layer.sync(Models, () => fromBackends(scriptedModels(createdAt).map(measured), {}))
 
 const noFile: ModelsFile = {}
 
@@ -95,7 +90,6 @@ export const layer = ({
   env,
   modelsFile,
   idleTimeoutMs = 120_000,
-  formatOf = noImages,
   scripted: withScripted = true
 }: ModelsSettings): Layer.Layer<Models, ModelsFileInvalid> =>
   Layer.effect(
@@ -108,7 +102,7 @@ export const layer = ({
           : typeof modelsFile === "string"
             ? yield* readModelsFile(modelsFile)
             : yield* decodeModelsFile(modelsFile, source)
-      const scripted = withScripted ? scriptedModels(createdAt, formatOf) : []
+      const scripted = withScripted ? scriptedModels(createdAt) : []
       const real = realModels(
         file,
         source,
@@ -118,7 +112,7 @@ export const layer = ({
       )
       if (real instanceof ModelsFileInvalid) return yield* real
       return fromBackends(
-        [...scripted, ...real.map((remote) => remoteBackend(remote, formatOf, idleTimeoutMs))].map(measured),
+        [...scripted, ...real.map((remote) => remoteBackend(remote, idleTimeoutMs))].map(measured),
         file.aliases ?? {}
       )
     })

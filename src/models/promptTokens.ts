@@ -54,8 +54,16 @@ export const bytesOfMessage = (message: PromptMessage): number => once(message, 
 
 const imageTokens = 1_000
 
-const imagesIn = (message: PromptMessage) =>
-  message.role === "user" ? message.content.filter(({ type }) => type === "image").length : 0
+const imagesIn = (message: PromptMessage) => {
+  switch (message.role) {
+    case "user":
+      return message.content.filter(({ type }) => type === "image").length
+    case "tool":
+      return message.images?.length ?? 0
+    default:
+      return 0
+  }
+}
 
 /**
  * What a model will count of a prompt, before it is asked: what its provider counted at the last response, and 4 bytes a

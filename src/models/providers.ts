@@ -38,6 +38,7 @@ export const toRemote = (
         partsOwner: `openai.${api}:${provider}`,
         // Nothing is kept at the provider: reasoning comes back encrypted, and goes back with the history.
         providerOptions: { openai: { store: false } },
+        imagesInResults: api !== "chat",
         connect: (fetch) => {
           const made = createOpenAI({ ...settings, fetch })
           return api === "chat" ? made.chat(name) : made.responses(name)
@@ -50,6 +51,7 @@ export const toRemote = (
         partsOwner: `anthropic:${provider}`,
         // A thread's prompt grows at its end: without the mark, all of it is paid in full at each sample.
         providerOptions: { anthropic: { cacheControl: { type: "ephemeral" } } },
+        imagesInResults: true,
         connect: (fetch) => createAnthropic({ apiKey, baseURL: baseUrl ?? providerUrls.anthropic, fetch })(name)
       }
     case "google":
@@ -57,6 +59,7 @@ export const toRemote = (
         entry,
         partsOwner: `google:${provider}`,
         providerOptions: {},
+        imagesInResults: true,
         connect: (fetch) => createGoogle({ apiKey, baseURL: baseUrl ?? providerUrls.google, fetch })(name)
       }
     case "openai-compatible":
@@ -64,6 +67,7 @@ export const toRemote = (
         entry,
         partsOwner: `openai-compatible:${provider}`,
         providerOptions: {},
+        imagesInResults: false,
         connect: (fetch) =>
           createOpenAICompatible({
             // Metadata is filed under it, and names with dots or dashes would be filed elsewhere.

@@ -21,7 +21,7 @@ import type { Backend } from "./Backend.ts"
 import { brokeOff } from "./brokenAnswer.ts"
 import { toConversation, toTools } from "./conversation.ts"
 import { withCost } from "./cost.ts"
-import { formatsIn, type FormatOf } from "./images.ts"
+import { formatsIn, imageFormatFailure, refusedFormats } from "./images.ts"
 import type { ModelSettings } from "../domain/modelSettings.ts"
 import { type ModelCall, type ModelEntry, ModelFailure, type ModelReply, type SampleRequest } from "./Model.ts"
 import {
@@ -42,6 +42,8 @@ export interface RemoteModel {
   /** Whose parts may go back to it (P1): kind, endpoint and name of the provider. */
   readonly partsOwner: string
   readonly providerOptions: SharedV4ProviderOptions
+  /** Its package sends the images of a result as images; others would write their bytes as text. */
+  readonly imagesInResults: boolean
   /** Makes the package's model over the given fetch. */
   readonly connect: (fetch: typeof globalThis.fetch) => LanguageModelV4
 }
@@ -149,7 +151,10 @@ const hear = async (
 ) => {
   const tools = toTools(prompt)
   const { stream } = await remote.connect(fetch).doStream({
-    prompt: toConversation(prompt, remote.partsOwner),
+    prompt: toConversation(prompt, remote.partsOwner, {
+      formats: remote.entry.inputFormats,
+      inResults: remote.imagesInResults
+    }),
     ...(tools.length === 0 ? {} : { tools }),
     ...settingsFor(remote.entry, settings),
     providerOptions: remote.providerOptions,
@@ -203,12 +208,20 @@ const brokenBy = (error: unknown, heard: Heard, asked: ProviderRequest): ModelFa
   return failure.transient ? failing("model_error", brokeOff(heard, "the connection was lost"), true) : failure
 }
 
-export const remoteBackend = (remote: RemoteModel, formatOf: FormatOf, idleTimeoutMs: number): Backend => {
+export const remoteBackend = (remote: RemoteModel, idleTimeoutMs: number): Backend => {
   const sample = Effect.fn("Models.sample")(function* (request: SampleRequest) {
     yield* Effect.annotateCurrentSpan({ "gen_ai.request.model": request.modelId })
     const clock = yield* Clock.Clock
     const start = clock.currentTimeMillisUnsafe()
-    const formats: ReadonlyArray<ImageFormat> = formatsIn(request.prompt, formatOf)
+    const { id, inputFormats } = remote.entry
+    const refused = refusedFormats(request.prompt, inputFormats)
+    if (refused.length > 0)
+      return yield* imageFormatFailure(
+        id,
+        refused,
+        inputFormats.length === 0 ? `${id} accepts no images` : `${id} accepts ${inputFormats.join(", ")} images only`
+      )
+    const formats: ReadonlyArray<ImageFormat> = formatsIn(request.prompt)
     let firstTextMs: number | undefined
 
     const asked = (): ProviderRequest => ({ modelId: request.modelId, formats, now: clock.currentTimeMillisUnsafe() })

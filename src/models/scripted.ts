@@ -14,7 +14,7 @@ import type { ModelUsage } from "../domain/usage.ts"
 import type { Backend } from "./Backend.ts"
 import { brokeOff } from "./brokenAnswer.ts"
 import { type Pricing, withCost } from "./cost.ts"
-import { type FormatOf, formatsIn, imageFormatFailure } from "./images.ts"
+import { imageFormatFailure, refusedFormats } from "./images.ts"
 import {
   type ModelCall,
   type ModelEntry,
@@ -229,7 +229,6 @@ const perform = Effect.fnUntraced(function* (
 
 const sample = (
   model: Scripted,
-  formatOf: FormatOf,
   { prompt, onText, settings }: SampleRequest
 ): Effect.Effect<ModelReply, ModelFailure> => {
   const inputTokens = promptTokens(prompt)
@@ -241,7 +240,7 @@ const sample = (
       })
     )
   }
-  const formats = formatsIn(prompt, formatOf).filter((format) => !accepted.includes(format))
+  const formats = refusedFormats(prompt, accepted)
   if (formats.length > 0)
     return Effect.fail(imageFormatFailure(model.id, formats, `${model.id} accepts png and jpeg images only`))
 
@@ -271,8 +270,8 @@ const sample = (
   })
 }
 
-export const scriptedModels = (createdAt: (index: number) => string, formatOf: FormatOf): ReadonlyArray<Backend> =>
+export const scriptedModels = (createdAt: (index: number) => string): ReadonlyArray<Backend> =>
   models.map((model, index) => ({
     entry: entryOf(model, createdAt(index)),
-    sample: (request) => sample(model, formatOf, request)
+    sample: (request) => sample(model, request)
   }))

@@ -49,6 +49,7 @@ const performing = Effect.fnUntraced(function* (
     bus,
     budgets: { reserve: () => Effect.succeed("reserved") },
     prompts: new Prompts(limits, () => Effect.succeed(emptyLog)),
+    images: { load: () => Effect.succeed(new Map()) },
     tools: noTools,
     random: () => 0.5,
     hooks: { evaluate: ({ deliveryId }) => Effect.succeed({ decision: "allow", latencyMs: 1, deliveryId }) },

@@ -1,6 +1,7 @@
 /** One of everything that has an id, alive, in a workspace: what the parameters of all paths lead to. */
 import { assert } from "@effect/vitest"
 import { sibling } from "../../src/domain/ids.ts"
+import { png } from "../images.ts"
 import type { Client } from "../setup/server.ts"
 import { logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
 
@@ -50,6 +51,8 @@ export const furnish = async (client: Client): Promise<Ids> => {
     turnId,
     waitId,
     deliveryId: sibling("delivery", waitId),
+    imageId: (await made(`/v1/agents/${agentId}/images`, { format: "png", data: png(furnished, 1).toString("base64") }))
+      .image.id,
     operationId: (await client.post("/v1/identities/disable", { identity: "nobody@example.com" })).body.operation.id,
     connectionId: (
       await made("/v1/connections", {

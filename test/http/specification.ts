@@ -134,7 +134,7 @@ export const operations: ReadonlyArray<Operation> = [
     parameters: [path("threadId")],
     answer: { arrayOf: "QueuedMessage" }
   },
-  { method: "post", path: "/v1/agents/{agentId}/images", parameters: [path("agentId")], later: true },
+  { method: "post", path: "/v1/agents/{agentId}/images", parameters: [path("agentId")] },
   { method: "get", path: "/v1/threads/{threadId}/events/stream", parameters: [path("threadId")], stream: true },
   { method: "get", path: "/v1/agents/{agentId}/events/stream", parameters: [path("agentId")], stream: true },
   { method: "get", path: "/v1/events/stream", stream: true },

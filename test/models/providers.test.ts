@@ -3,7 +3,8 @@ import { Effect, Fiber } from "effect"
 import { layer } from "../../src/models/layer.ts"
 import { Models, type ModelReply, type Prompt, type PromptMessage } from "../../src/models/Model.ts"
 import { toProviderName } from "../../src/models/toolNames.ts"
-import { failed, promptOf, sampled, turnId, user } from "./prompts.ts"
+import { gif, png } from "../images.ts"
+import { called, failed, promptOf, result, sampled, turnId, user } from "./prompts.ts"
 import { anthropicMessages } from "./servers/anthropicMessages.ts"
 import { chatCompletions } from "./servers/chatCompletions.ts"
 import { googleGenerate } from "./servers/googleGenerate.ts"
@@ -92,6 +93,15 @@ const withProvider = <A, E>(
     (server) => Effect.promise(() => server.stop())
   )
 
+/** What a provider reads as words: texts that stand under `text`, `content` or `output`. */
+const textsOf = (value: unknown, under = ""): ReadonlyArray<string> => {
+  if (typeof value === "string") return ["text", "content", "output"].includes(under) ? [value] : []
+  if (Array.isArray(value)) return value.flatMap((item) => textsOf(item, under))
+  return typeof value === "object" && value !== null
+    ? Object.entries(value).flatMap(([name, inner]) => textsOf(inner, name))
+    : []
+}
+
 const readName = "mcp:files/read file"
 
 const tools = [
@@ -148,6 +158,59 @@ const twoCalls = (way: Way): Behaviour => ({
 describe.each(ways)("a model of $title", (way) => {
   const { id } = way.model
   const hi: Prompt = promptOf([user("hi")], { system: "Be brief." })
+
+  it.live("is shown the images of messages and of results as images, and never their base64 as text", () =>
+    withProvider(
+      { ...way, model: { ...way.model, inputFormats: ["png", "jpeg"] } },
+      [{ kind: "answer", answer: { text: ["A dot."] } }],
+      (server) =>
+        Effect.gen(function* () {
+          const [shown, returned, hidden] = [png(3, 1), png(4, 1), gif()]
+          const look: PromptMessage = {
+            role: "user",
+            turnId,
+            content: [
+              { type: "text", text: "Look." },
+              { type: "image", imageId: "img_1" }
+            ]
+          }
+          const images = [
+            { format: "png" as const, data: returned.toString("base64") },
+            { format: "gif" as const, data: hidden.toString("base64") }
+          ]
+          const prompt = promptOf(
+            [
+              look,
+              called(["call_1", "search"]),
+              { ...result("call_1", "search", "[image, image/png]"), images } as PromptMessage,
+              user("And now?")
+            ],
+            { tools, images: new Map([["img_1", { format: "png", bytes: shown }]]) }
+          )
+          expect((yield* sampled(id, prompt)).text).toBe("A dot.")
+          const sent = JSON.stringify(server.requests)
+          expect(sent).toContain(shown.toString("base64"))
+          expect(sent).toContain(returned.toString("base64"))
+          expect(sent).not.toContain(hidden.toString("base64"))
+          expect(textsOf(server.requests).join(" ")).not.toContain(returned.toString("base64"))
+        })
+    )
+  )
+
+  it.live("is not asked about an image of another format", () =>
+    withProvider({ ...way, model: { ...way.model, inputFormats: ["png", "jpeg"] } }, [], (server) =>
+      Effect.gen(function* () {
+        const look: PromptMessage = { role: "user", turnId, content: [{ type: "image", imageId: "img_1" }] }
+        const images = new Map([["img_1", { format: "gif" as const, bytes: gif() }]])
+        expect(yield* failed(id, promptOf([look], { images }))).toMatchObject({
+          code: "model_image_format_unsupported",
+          details: { targetId: id, formats: ["gif"] },
+          unavailable: true
+        })
+        expect(server.requests).toEqual([])
+      })
+    )
+  )
 
   it.live("streams text, and reports usage with its cost", () =>
     withProvider(

@@ -55,6 +55,7 @@ import { layerLogs } from "../../src/telemetry/logs.ts"
 import { observe } from "../../src/telemetry/Telemetry.ts"
 import { Schemas } from "../../src/tools/Schemas.ts"
 import { Toolsets } from "../../src/tools/Toolsets.ts"
+import { Images } from "../../src/images/Images.ts"
 import { UsageCounts } from "../../src/usage/UsageCounts.ts"
 import { freshDatabase } from "./database.ts"
 
@@ -178,6 +179,7 @@ const services = (url: string, options: ServerOptions) => {
     Connections.layer,
     Directory.layer,
     hooks,
+    Images.layer,
     Quotas.layer(options.quotas),
     Policies.layer,
     Roles.layer,

@@ -16,6 +16,7 @@ import type { ActorRef, JournalUnavailable, Log, LoggedFact } from "../../../src
 import type { LogPlace, PromptMessage } from "../../../src/models/Model.ts"
 import type { ResponseDetail } from "../../../machines/thread/facts.ts"
 import { flatMapNow } from "../../../src/now.ts"
+import { imagesOf } from "../../../src/tools/images.ts"
 import { readingOf } from "../../../src/tools/reading.ts"
 import { MemoryRoom } from "../room.ts"
 import { summarised } from "./summaries.ts"
@@ -75,6 +76,11 @@ const rewritten = (messages: Array<PromptMessage>, turnId: string, n: number, co
 /** Those that `extend` reads. */
 const inPrompts = typesOf(({ inPrompt }) => inPrompt === true)
 
+const imagesBeside = (output: unknown, content: unknown) => {
+  const images = imagesOf(output, content)
+  return images.length === 0 ? {} : { images }
+}
+
 /** Adds one fact to a conversation. */
 export const extend = (messages: Array<PromptMessage>, fact: Placed): Array<PromptMessage> => {
   if (fact.turnId === null) return messages
@@ -119,6 +125,7 @@ export const extend = (messages: Array<PromptMessage>, fact: Placed): Array<Prom
         providerToolCallId,
         name,
         output: readingOf(toolOutput, toolContent),
+        ...imagesBeside(toolOutput, toolContent),
         ...(code === undefined ? {} : { failure: { code, text } })
       })
       return messages

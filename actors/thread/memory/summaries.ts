@@ -40,10 +40,12 @@ const toldTo = (message: PromptMessage, bytes: number): PromptMessage => {
       const { parts: _, ...told } = message
       return { ...told, text: shortened(message.text, bytes) }
     }
-    case "tool":
+    case "tool": {
+      const { images: _, ...told } = message
       return utf8Bytes(textOf(message.output)) <= Math.min(bytes, outputBytes)
-        ? message
-        : { ...message, output: shortened(textOf(message.output), Math.min(bytes, outputBytes)) }
+        ? told
+        : { ...told, output: shortened(textOf(message.output), Math.min(bytes, outputBytes)) }
+    }
   }
 }
 

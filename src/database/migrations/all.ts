@@ -13,6 +13,7 @@ import * as operations from "./010_operations.ts"
 import * as keys from "./011_keys.ts"
 import * as budgets from "./012_budgets.ts"
 import * as usage from "./013_usage.ts"
+import * as images from "./015_images.ts"
 import * as archive from "./017_archive.ts"
 
 export const migrations: Record<string, Migration> = {
@@ -29,5 +30,6 @@ export const migrations: Record<string, Migration> = {
   "011_keys": keys,
   "012_budgets": budgets,
   "013_usage": usage,
+  "015_images": images,
   "017_archive": archive
 }

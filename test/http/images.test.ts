@@ -1,0 +1,267 @@
+/** Images: what is taken, what is refused, who may name them, and which models are shown them. */
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { gif, jpeg, png, pngOf, webp } from "../images.ts"
+import { type Client, startServer, type TestServer } from "../setup/server.ts"
+import { assertRefused } from "./refused.ts"
+import { ended, type Event, logOf, makeAgent, makeThread, text } from "./threadFixture.ts"
+
+let server: TestServer
+let alpha: Client
+beforeAll(async () => {
+  server = await startServer()
+  alpha = server.alpha
+})
+afterAll(() => server.stop())
+
+const MiB = 1024 * 1024
+
+const send = async (client: Client, agentId: string, body: Uint8Array | string, type: string, headers = {}) => {
+  const response = await fetch(`${client.base}/v1/agents/${agentId}/images`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${client.token}`, "content-type": type, ...headers },
+    body
+  })
+  const answer = await response.text()
+  return { status: response.status, headers: response.headers, text: answer, body: JSON.parse(answer) }
+}
+const upload = async (agentId: string, bytes: Uint8Array, type = "image/png") => {
+  const sent = await send(alpha, agentId, bytes, type)
+  assert.oneOf(sent.status, [200, 201], sent.text)
+  return sent.body.image.id as string
+}
+const refused = (answer: Awaited<ReturnType<typeof send>>, status: number, error: string) =>
+  assert.deepStrictEqual([answer.status, answer.body.error], [status, error], answer.text)
+
+const image = (imageId: string) => ({ type: "image" as const, imageId })
+const end = (log: ReadonlyArray<Event>) => log.at(-1) ?? assert.fail("no events")
+
+describe("an upload", () => {
+  it.each([
+    ["png", png(3, 2), 3, 2],
+    ["jpeg", jpeg(), 1, 1],
+    ["gif", gif(), 1, 1],
+    ["webp", webp(), 1, 1]
+  ])("of a %s is kept as it is, and read again", async (format, bytes, width, height) => {
+    const agentId = await makeAgent(alpha)
+    const sent = await send(alpha, agentId, bytes, `image/${format}`)
+    assert.strictEqual(sent.status, 201, sent.text)
+    const { createdAt, id, ...rest } = sent.body.image
+    assert.match(id, /^img_[0-9a-f]{64}$/)
+    assert.match(createdAt, /Z$/)
+    assert.deepStrictEqual(rest, { format, bytes: bytes.length, width, height })
+    const read = await fetch(`${alpha.base}/v1/images/${id}`, { headers: { authorization: `Bearer ${alpha.token}` } })
+    assert.deepStrictEqual(Buffer.from(await read.arrayBuffer()), bytes)
+    assert.deepStrictEqual(
+      ["content-type", "etag", "x-content-type-options", "content-disposition", "cache-control"].map((name) =>
+        read.headers.get(name)
+      ),
+      [`image/${format}`, `"${id}"`, "nosniff", "attachment", "private, max-age=31536000, immutable"]
+    )
+  })
+
+  it("may be JSON with the bytes as base64", async () => {
+    const agentId = await makeAgent(alpha)
+    const body = { format: "png", data: png(5, 5).toString("base64") }
+    const sent = await alpha.post(`/v1/agents/${agentId}/images`, body)
+    assert.deepStrictEqual([sent.status, sent.body.image?.width], [201, 5], sent.text)
+    assertRefused(
+      await alpha.post(`/v1/agents/${agentId}/images`, { ...body, format: "bmp" }),
+      400,
+      "invalid_request",
+      "format"
+    )
+    assertRefused(
+      await alpha.post(`/v1/agents/${agentId}/images`, { ...body, data: "§" }),
+      400,
+      "invalid_request",
+      "data"
+    )
+    assertRefused(
+      await alpha.post(`/v1/agents/${agentId}/images`, { ...body, more: 1 }),
+      400,
+      "invalid_request",
+      "more"
+    )
+  })
+
+  it("of the same bytes is the same image: 200 for the same agent, 201 for another, another id elsewhere", async () => {
+    const [one, two] = [await makeAgent(alpha), await makeAgent(alpha)]
+    const first = await send(alpha, one, png(7, 7), "image/png")
+    const again = await send(alpha, one, png(7, 7), "image/png")
+    const other = await send(alpha, two, png(7, 7), "image/png")
+    assert.deepStrictEqual([first.status, again.status, other.status], [201, 200, 201])
+    assert.deepStrictEqual([again.body, other.body.image.id], [first.body, first.body.image.id])
+    const beta = await send(server.beta, await makeAgent(server.beta), png(7, 7), "image/png")
+    assert.notStrictEqual(beta.body.image.id, first.body.image.id)
+    assertRefused(await server.beta.get(`/v1/images/${first.body.image.id}`), 404, "not_found")
+  })
+
+  it("is repeated under its Idempotency-Key, and not with other bytes", async () => {
+    const agentId = await makeAgent(alpha)
+    const headers = { "idempotency-key": "picture" }
+    const first = await send(alpha, agentId, png(8, 8), "image/png", headers)
+    const again = await send(alpha, agentId, png(8, 8), "image/png", headers)
+    assert.deepStrictEqual([again.status, again.headers.get("idempotency-replayed")], [201, "true"])
+    assert.deepStrictEqual(again.body, first.body)
+    refused(await send(alpha, agentId, png(9, 9), "image/png", headers), 422, "idempotency_key_reused")
+  })
+
+  it.each([
+    ["another declared format", jpeg(), "image/png", 422, "image_format_mismatch"],
+    ["a page", Buffer.from("<html></html>"), "image/png", 422, "image_format_mismatch"],
+    ["a drawing", Buffer.from('<svg width="1" height="1"/>'), "image/png", 422, "image_format_mismatch"],
+    ["a drawing that says so", Buffer.from("<svg/>"), "image/svg+xml", 415, "image_format_unsupported"],
+    ["a text", Buffer.from("hello"), "text/plain", 415, "unsupported_media_type"],
+    ["nothing", Buffer.alloc(0), "image/png", 422, "image_format_mismatch"],
+    ["a beginning", png().subarray(0, 30), "image/png", 422, "image_malformed"],
+    ["a png that is cut short", png().subarray(0, -4), "image/png", 422, "image_malformed"],
+    [
+      "a png with an archive behind it",
+      Buffer.concat([png(), Buffer.from("PK\x03\x04")]),
+      "image/png",
+      422,
+      "image_malformed"
+    ],
+    ["a gif that is cut short", gif().subarray(0, -1), "image/gif", 422, "image_malformed"],
+    ["a webp with more behind it", Buffer.concat([webp(), Buffer.from("x")]), "image/webp", 422, "image_malformed"],
+    ["a broken jpeg", Buffer.from("ffd8ffe000104a46", "hex"), "image/jpeg", 422, "image_malformed"],
+    ["no width", png(0, 5), "image/png", 422, "image_malformed"],
+    ["a bomb", png(30_000, 30_000), "image/png", 413, "image_too_large"],
+    ["8,001 pixels", png(8_001, 1), "image/png", 413, "image_too_large"],
+    ["more than 50 megapixels", png(8_000, 6_251), "image/png", 413, "image_too_large"]
+  ])("of %s is refused", async (_, bytes, type, status, error) => {
+    refused(await send(alpha, await makeAgent(alpha), bytes, type), status, error)
+  })
+
+  it.each([
+    [png(8_000, 1), 201],
+    [png(8_000, 6_250), 201],
+    [pngOf(10 * MiB), 201],
+    [pngOf(10 * MiB + 1), 413]
+  ])("is held to its limits", async (bytes, status) => {
+    const sent = await send(alpha, await makeAgent(alpha), bytes, "image/png")
+    assert.strictEqual(sent.status, status, sent.text)
+    if (status === 413) assert.strictEqual(sent.body.error, "image_too_large")
+  })
+
+  it("as JSON may be as large as one of raw bytes, and no larger", async () => {
+    const agentId = await makeAgent(alpha)
+    const of = (bytes: Buffer) => JSON.stringify({ format: "png", data: bytes.toString("base64") })
+    assert.strictEqual((await send(alpha, agentId, of(pngOf(10 * MiB)), "application/json")).status, 201)
+    refused(await send(alpha, agentId, of(pngOf(10 * MiB + 1)), "application/json"), 413, "image_too_large")
+    refused(await send(alpha, agentId, of(pngOf(11 * MiB)), "application/json"), 413, "payload_too_large")
+  })
+
+  it("is for an agent that is there, and of whoever may run it", async () => {
+    refused(await send(alpha, "agt_01m7y1svs7e0087pe32vr71000", png(), "image/png"), 404, "not_found")
+    const agentId = await makeAgent(alpha)
+    refused(await send(server.beta, agentId, png(), "image/png"), 404, "not_found")
+    await alpha.delete(`/v1/agents/${agentId}`)
+    refused(await send(alpha, agentId, png(), "image/png"), 409, "agent_archived")
+  })
+
+  it("has company of four of its key, and of seven in all", async () => {
+    const agentId = await makeAgent(alpha)
+    const open = () => {
+      let finish = () => {}
+      const body = new ReadableStream({
+        start: (controller) => {
+          controller.enqueue(png().subarray(0, 20))
+          finish = () => {
+            controller.enqueue(png().subarray(20))
+            controller.close()
+          }
+        }
+      })
+      const headers = { authorization: `Bearer ${alpha.token}`, "content-type": "image/png" }
+      const init: RequestInit & { readonly duplex: "half" } = { method: "POST", headers, body, duplex: "half" }
+      return { sent: fetch(`${alpha.base}/v1/agents/${agentId}/images`, init), finish: () => finish() }
+    }
+    const slow = Array.from({ length: 4 }, open)
+    const crowded = async (): Promise<Awaited<ReturnType<typeof send>>> => {
+      const answer = await send(alpha, agentId, png(), "image/png")
+      return answer.status === 429 ? answer : crowded()
+    }
+    refused(await crowded(), 429, "rate_limited")
+    for (const { finish } of slow) finish()
+    for (const { sent } of slow) assert.oneOf((await sent).status, [200, 201])
+    assert.strictEqual((await send(alpha, agentId, png(), "image/png")).status, 200)
+  })
+})
+
+describe("the images of an agent", () => {
+  it("are listed newest first, page by page", async () => {
+    const agentId = await makeAgent(alpha)
+    const ids: Array<string> = []
+    for (let i = 1; i <= 5; i++) ids.unshift(await upload(agentId, png(20 + i, 1)))
+    const first = await alpha.get(`/v1/agents/${agentId}/images?limit=3`)
+    const second = await alpha.get(`/v1/agents/${agentId}/images?limit=3&cursor=${first.body.nextCursor}`)
+    const found = [...first.body.images, ...second.body.images].map(({ id }: { readonly id: string }) => id)
+    assert.deepStrictEqual(found, ids)
+    assert.isUndefined(second.body.nextCursor)
+  })
+})
+
+describe("a message", () => {
+  it("names images of its agent, in every way that it can be sent", async () => {
+    const agentId = await makeAgent(alpha)
+    const id = await upload(agentId, png(31, 1))
+    const content = [...text("Look."), image(id)]
+    const created = await alpha.post("/v1/threads", { agentId, message: { content } })
+    assert.strictEqual(created.status, 201, created.text)
+    const threadId = created.body.thread.id
+    const log = await logOf(alpha, threadId, ended(1))
+    assert.deepStrictEqual(log[0]?.content, content)
+    assert.strictEqual(end(log).type, "turn_completed")
+    await alpha.post(`/v1/threads/${threadId}/messages`, { content: text("/wait 20s") })
+    const queued = await alpha.post(`/v1/threads/${threadId}/messages`, { content })
+    assert.strictEqual(queued.status, 201, queued.text)
+    const edit = (imageId: string) =>
+      alpha.patch(`/v1/threads/${threadId}/queue/${queued.body.id}`, { content: [...text("No."), image(imageId)] })
+    assert.strictEqual((await edit(id)).status, 200)
+    const foreign = await upload(await makeAgent(alpha), png(32, 1))
+    assertRefused(await edit(foreign), 422, "image_not_found", "content[1].imageId")
+    const steer = (imageId: string) =>
+      alpha.post(`/v1/threads/${threadId}/messages`, { content: [image(imageId)], mode: "steer" })
+    assertRefused(await steer(foreign), 422, "image_not_found", "content[0].imageId")
+    assert.strictEqual((await steer(id)).status, 201)
+    const other = await alpha.post("/v1/threads", { agentId, message: { content: [image(foreign)] } })
+    assertRefused(other, 422, "image_not_found", "message.content[0].imageId")
+  })
+
+  it("names at most 20, each once", async () => {
+    const agentId = await makeAgent(alpha)
+    const threadId = await makeThread(alpha, agentId)
+    const ids: Array<string> = []
+    for (let i = 1; i <= 21; i++) ids.push(await upload(agentId, png(40 + i, 1)))
+    const say = (...names: ReadonlyArray<string>) =>
+      alpha.post(`/v1/threads/${threadId}/messages`, { content: names.map(image) })
+    assert.strictEqual((await say(...ids.slice(0, 20))).status, 201)
+    assertRefused(await say(...ids), 400, "invalid_request")
+    assertRefused(await say(ids[0] ?? "", ids[0] ?? ""), 400, "invalid_request")
+  })
+})
+
+describe("a model", () => {
+  it("that does not accept a format fails the turn, and says which", async () => {
+    const agentId = await makeAgent(alpha)
+    const content = [
+      image(await upload(agentId, webp(), "image/webp")),
+      image(await upload(agentId, gif(), "image/gif"))
+    ]
+    const threadId = await makeThread(alpha, agentId, { message: { content } })
+    const { failureCode, failureDetails, type } = end(await logOf(alpha, threadId, ended(1)))
+    assert.deepStrictEqual(
+      [type, failureCode, failureDetails],
+      ["turn_failed", "model_image_format_unsupported", { targetId: "troupe/scripted", formats: ["gif", "webp"] }]
+    )
+  })
+
+  it("that is the last of several says it, after the others were passed over", async () => {
+    const agentId = await makeAgent(alpha, ["troupe/scripted", "troupe/scripted-small"])
+    const content = [image(await upload(agentId, gif(), "image/gif"))]
+    const threadId = await makeThread(alpha, agentId, { message: { content } })
+    const { failureDetails } = end(await logOf(alpha, threadId, ended(1)))
+    assert.deepStrictEqual(failureDetails, { targetId: "troupe/scripted-small", formats: ["gif"] })
+  })
+})
