@@ -15,6 +15,7 @@ import { ensureWorkspace } from "../../src/workspaces/ensure.ts"
 import { NatsServer } from "../setup/nats.ts"
 import { type McpServer, startMcpServer } from "../tools/mcpServer.ts"
 import { installAudit } from "./audit.ts"
+import { installPlants } from "./planted.ts"
 import { guardFolder } from "./guarded.ts"
 import { ModelServer } from "./ModelServer.ts"
 import { Node } from "./Node.ts"
@@ -109,6 +110,7 @@ export class Cluster {
     const pool = new pg.Pool({ connectionString: url, max: 4 })
     pool.on("error", () => {})
     await installAudit(pool)
+    await installPlants(pool)
     const workspaces: Array<Workspace> = []
     for (const name of ["alpha", "beta", "gamma"]) {
       const made = generateKey()

@@ -77,6 +77,12 @@ export class History {
   readonly answers: Array<GivenAnswer> = []
   readonly requests: Array<Requested> = []
   readonly followed: Array<Followed> = []
+  /** Limits of agents with a budget for all time, in USD. */
+  readonly budgets = new Map<string, number>()
+  /** Operations that somebody decided: the agent that each makes, and whether whoever asked had lost their key. */
+  readonly operations = new Map<string, { readonly name: string; readonly revoked: boolean }>()
+  /** Leases that were good while their turns ran. */
+  leases = 0
   /** What no client may ever see. */
   readonly problems: Array<string> = []
   /** Requests across workspaces that were refused as they must be. */

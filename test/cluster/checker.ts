@@ -9,9 +9,12 @@
  * J5. What a log says was answered is what one client was told it had answered, and nobody else was.
  * J9. Nobody sees a log shrink; a stream shows every event once, in order.
  * J10. No wait runs out before its time by the database's clock; each is resolved once.
+ * J11. Nobody spends more than they may (clients/spender.ts).
  * J12. A model is asked once for each step, and once more for each time that the thread changed hands; a tool that
  *      may not run twice is executed once.
  * J13. No client sees another workspace's words (Caller.ts, workload.ts).
+ * O1, O2. What was approved is carried out once, for who may still ask (clients/asker.ts). R2. Leases end with their
+ *      turns (clients/lessee.ts).
  * L2, L3. Calls that are said to have been lost (unknowns.ts).
  * L1. At rest nothing runs, nothing is queued, nothing is left in the inbox.
  */
@@ -22,6 +25,8 @@ import { fromTimestamp } from "../../src/domain/time.ts"
 import { type FactColumns, factColumns, storedFact } from "../../src/journal/storedFact.ts"
 import { isTerminal, openTurns, type Recorded, recorded, unaccounted, violations } from "../invariants.ts"
 import { type Audit, auditViolations, isTakeover } from "./audit.ts"
+import { wronglyDone } from "./clients/asker.ts"
+import { overspent } from "./clients/spender.ts"
 import type { Cluster } from "./Cluster.ts"
 import type { History, ThreadHistory } from "./History.ts"
 import { lostCalls } from "./unknowns.ts"
@@ -265,7 +270,9 @@ export const check = async (
     ...history.problems,
     ...auditViolations(audit),
     ...answersKept(history, stored),
-    ...monotonic(history, stored)
+    ...monotonic(history, stored),
+    ...(await overspent(cluster, history)),
+    ...(await wronglyDone(cluster, history))
   ]
   if (restless !== undefined) broken.push(restless)
   const claims = new Map<string, number>()

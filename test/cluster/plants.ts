@@ -211,5 +211,42 @@ export const plants: ReadonlyArray<Plant> = [
     ],
     fault: "the journal's connection of one node held for 13 s",
     caughtAs: /^(L3|J12)/
+  },
+  {
+    name: "a reservation without its lock",
+    edits: [
+      { file: "src/agents/Budgets.ts", find: "reserve_costs($1::uuid[]", put: "reserve_costs_unlocked($1::uuid[]" }
+    ],
+    fault: "kill -9",
+    caughtAs: /^J11/
+  },
+  {
+    name: "an approval is not asked again",
+    edits: [
+      {
+        file: "http/actions/Decisions.ts",
+        find: "const lost = rightsOf(workspace, stored, found.scope)",
+        put: "const lost = undefined"
+      }
+    ],
+    fault: "kill -9",
+    caughtAs: /^O2/
+  },
+  {
+    name: "a lease outlives its turn",
+    edits: [
+      {
+        file: "http/Leases.ts",
+        find: "if (running !== undefined) return running === turnId",
+        put: "if (running !== undefined) return true"
+      },
+      {
+        file: "http/Leases.ts",
+        find: "if (standing?.agentId !== opened.agentId || standing.turnId !== opened.turnId) return end(hash)",
+        put: "if (standing?.agentId !== opened.agentId) return end(hash)"
+      }
+    ],
+    fault: "kill -9",
+    caughtAs: /^R2/
   }
 ]

@@ -9,6 +9,10 @@ import { Watcher } from "../http/sse.ts"
 import { randomOf } from "../process/Mixed.ts"
 import { Caller } from "./Caller.ts"
 import type { Cluster, Workspace } from "./Cluster.ts"
+import { askApproval } from "./clients/asker.ts"
+import { useLeases } from "./clients/lessee.ts"
+import type { Office } from "./clients/office.ts"
+import { spend } from "./clients/spender.ts"
 import { History, type Sent, type ThreadHistory } from "./History.ts"
 
 export interface WorkloadOptions {
@@ -23,6 +27,8 @@ export interface WorkloadOptions {
   /** The share of submits under an idempotency key. */
   readonly keyed?: number
   readonly followers?: number
+  /** Whether agents have budgets, requests wait for approval and tool servers have leases. */
+  readonly governed?: boolean
   /** Mean pause of a user between steps. */
   readonly thinkMs?: number
 }
@@ -97,6 +103,7 @@ export class Workload {
       openers: 6,
       keyed: 0.85,
       followers: 6,
+      governed: true,
       thinkMs: 1_500,
       ...options
     }
@@ -134,6 +141,11 @@ export class Workload {
       if (stage !== undefined) this.#helpers.push(this.#follower(stage))
     }
     for (const stage of stages) this.#helpers.push(this.#leaver(stage))
+    if (this.#options.governed)
+      for (const { workspace } of stages) {
+        const office = this.#office(workspace)
+        this.#users.push(spend(office), askApproval(office), useLeases(office))
+      }
   }
 
   /** What a client complains of, as soon as it does. */
@@ -151,6 +163,21 @@ export class Workload {
     this.#working = false
     this.#reading = false
     await Promise.all([...this.#users, ...this.#helpers])
+  }
+
+  #office(workspace: Workspace): Office {
+    const { cluster, history, name } = this
+    const randomly = () => randomOf(Math.floor(this.#random() * 2 ** 31))
+    return {
+      cluster,
+      history,
+      workspace,
+      name,
+      caller: (key = workspace.key) => new Caller(cluster, workspace, history, randomly(), key),
+      create: (caller, path, body, ...at) => this.#create(caller, path, body, ...at),
+      next: () => `${name}.${this.#count++}`,
+      working: () => this.#working
+    }
   }
 
   async #create(caller: Caller, path: string, body: object, ...at: ReadonlyArray<string>) {
