@@ -165,7 +165,7 @@ const makeReading = Effect.gen(function* () {
     return found === undefined ? yield* noVersion : json({ version: found })
   })
 
-  return { list, search, get, versions, version }
+  return { existing, list, search, get, versions, version }
 })
 
 const makeMemory = Effect.gen(function* () {
@@ -173,7 +173,7 @@ const makeMemory = Effect.gen(function* () {
   const actions = yield* makeMemoryActions
   const lease = yield* Lease
   const may = yield* makeLeaseMay
-  const reading = yield* makeReading
+  const { existing, ...reading } = yield* makeReading
   const writes = yield* makeWrites
 
   /** What the grants of a lease say of a write: refused, or to be parked whatever the policy says. */
@@ -204,6 +204,7 @@ const makeMemory = Effect.gen(function* () {
     ifMatch: string | undefined
   ) {
     yield* wellFormed
+    yield* existing((yield* Caller).workspace, store)
     const expected = yield* expectedOf(ifMatch, expectedVersion)
     const request = { ...(key === undefined ? {} : { key }), ...expected }
     const also = yield* granted("delete", store, request)
