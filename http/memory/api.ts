@@ -20,6 +20,7 @@ import {
 import { OperationHandle } from "../../src/operations/operation.ts"
 import { access } from "../access.ts"
 import { refuses } from "../errors.ts"
+import { IfMatch } from "../etag.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
 import { whole } from "../parameters.ts"
 
@@ -58,8 +59,9 @@ const key = {
 }
 const ifMatch = {
   "if-match": described(
-    Schema.optionalKey(Schema.String.check(Schema.makeFilter((text) => text.trim() !== "" || "an ETag, or *"))),
-    "An entry's ETag, quotes and all: it means `expectedVersion`. `*`, the default, is any."
+    IfMatch["if-match"],
+    "An entry's ETag, quotes and all: it means `expectedVersion`. `*`, the default, is any; a list, or what is no ETag, " +
+      "is no version that an entry could have."
   )
 }
 const deleteIf = {

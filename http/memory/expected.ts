@@ -2,28 +2,20 @@
 import { Effect } from "effect"
 import { Refused } from "../errors.ts"
 
-const many = new Refused({
-  error: "invalid_request",
-  code: "invalid_header",
-  message: "If-Match: expected one ETag, quotes and all, or *"
-})
 const differ = new Refused({
   error: "invalid_request",
   message: "expectedVersion: differs from If-Match, which means the same"
 })
 
-/** A weak tag never matches: as it stands it is no version. */
+/** What is not one strong tag, such as a weak one, never matches: as it stands it is no version. */
 const versionIn = (ifMatch: string) => {
   const tag = ifMatch.trim()
-  if (tag === "*") return undefined
-  const [, version] = /^"([^"]+)"$/.exec(tag) ?? []
-  return version ?? (/^W\/"[^"]*"$/.test(tag) ? tag : many)
+  return tag === "*" ? undefined : (/^"([^"]+)"$/.exec(tag)?.[1] ?? tag)
 }
 
 /** As an action has it: without the field where nothing is expected. */
 export const expectedOf = (ifMatch: string | undefined, sent: string | undefined) => {
   const tagged = ifMatch === undefined ? undefined : versionIn(ifMatch)
-  if (tagged instanceof Refused) return Effect.fail(tagged)
   if (tagged !== undefined && sent !== undefined && tagged !== sent) return Effect.fail(differ)
   const expectedVersion = tagged ?? sent
   return Effect.succeed(expectedVersion === undefined ? {} : { expectedVersion })
