@@ -155,6 +155,14 @@ const make = Effect.gen(function* () {
           const answer = await way.change(tx, asking, params)
           return way.wraps === true && isAnswer(answer) ? completed(tx, { name }, asking, agentId, answer) : answer
         }
+        const { alone } = way
+        if (alone !== undefined)
+          return database
+            .run(name, (db) => alone(db, asking, params))
+            .pipe(
+              Effect.flatMap((answer) => (isAnswer(answer) ? Effect.succeed(respond(answer)) : Effect.fail(answer))),
+              Effect.tap(changed)
+            )
         return isPost
           ? Effect.tap(writes.post(name, work), changed)
           : Effect.map(

@@ -1,5 +1,6 @@
 /** What may park of memory: to write an entry, and to delete one. */
 import { Effect, Schema } from "effect"
+import type { Db } from "../../src/database/handle.ts"
 import { Lease } from "../../src/journal/Lease.ts"
 import { deleteRefusal, isOfDelete, putRefusal } from "../../src/memory/refusals.ts"
 import { write, type Author, type Written } from "../../src/memory/writing.ts"
@@ -46,6 +47,9 @@ const noEntryNamed = new Refused({ error: "not_found", message: "key: a version 
 export const makeMemoryActions = Effect.gen(function* () {
   const lease = yield* Lease
 
+  const putEntry = async (db: Db, asking: Asking, request: PutEntry) =>
+    put(request, await write(db, asking.workspace, request, authorOf(asking), lease.now()))
+
   return {
     put: defineAction({
       name: "memory.put",
@@ -53,11 +57,7 @@ export const makeMemoryActions = Effect.gen(function* () {
       scope: "write",
       agentOf,
       tool: asInput,
-      way: {
-        type: "change",
-        change: async (tx, asking, request) =>
-          put(request, await write(tx, asking.workspace, request, authorOf(asking), lease.now()))
-      }
+      way: { type: "change", change: putEntry, alone: putEntry }
     }),
 
     delete: defineAction({

@@ -5,7 +5,7 @@
  *     there.
  * W2. Each write or delete names the one before it: the versions of an entry are one chain, also through a delete. The
  *     row of a deleted entry stays as its end, to be locked (`forgetting.ts` removes it in the end).
- * W3. A store has at most 10,000 entries: whoever makes or deletes one holds the store's row until the transaction ends.
+ * W3. A store has at most 10,000 entries: whoever makes or deletes one holds the store's row until it is committed.
  * W4. A write whose version is known was done before, by whoever derived that version from its cause: it does nothing.
  */
 import { sql } from "kysely"
@@ -52,7 +52,7 @@ interface Row {
   /** Whether there was an entry. */
   readonly live: boolean
   readonly current: string | null
-  readonly counted: boolean
+  readonly is_full: boolean
   readonly written: boolean
   readonly created_at: Date | null
   readonly updated_at: Date | null
@@ -98,29 +98,32 @@ const statement = (workspace: string, write: Write, { from, principal }: Author,
         when is_live and value = ${text} then 'same'
         else 'write' end as verdict
       from found),
-    counted as (insert into memory_stores as s (workspace, store, entries)
-      select ${space}, ${store}, 1 from judged where verdict = 'write' and is_live <> ${isPut}::bool
-      on conflict (workspace, store) do update set entries = s.entries + ${isPut ? 1 : -1}::int
-        where not ${isPut}::bool or s.entries < ${limits.memoryEntries}::int
-      returning 1),
+    room as (select entries from memory_stores where workspace = ${space} and store = ${store}
+      and exists (select from judged where verdict = 'write' and is_live <> ${isPut}::bool) for update),
+    crowd as (select ${isPut}::bool and not is_live
+      and coalesce((select entries from room), 0) >= ${limits.memoryEntries}::int as is_full
+      from judged where verdict = 'write'),
     written as (insert into memory_entries as e
         (workspace, store, key, value, size, version, seq, created_at, updated_at, updated_by, thread, turn)
       select ${space}, ${store}, ${key}, ${text}, ${size}, ${made}, coalesce(seq, 0) + 1,
         case when is_live then created_at else ${at} end, ${at}, ${by}, ${thread}, ${turn}
-      from judged where verdict = 'write' and (is_live = ${isPut}::bool or exists (select from counted))
+      from judged, crowd where not is_full
       on conflict (workspace, store, key) do update set value = excluded.value, size = excluded.size,
         version = excluded.version, seq = excluded.seq, created_at = excluded.created_at,
         updated_at = excluded.updated_at, updated_by = excluded.updated_by, thread = excluded.thread,
         turn = excluded.turn
         where e.seq = excluded.seq - 1
       returning seq, created_at),
+    counted as (insert into memory_stores as s (workspace, store, entries)
+      select ${space}, ${store}, 1 from written, judged where is_live <> ${isPut}::bool
+      on conflict (workspace, store) do update set entries = s.entries + ${isPut ? 1 : -1}::int),
     kept as (insert into memory_versions
         (workspace, store, key, seq, version, previous, operation, size, value, created_at, created_by, thread, turn)
       select ${space}, ${store}, ${key}, written.seq, ${made}, judged.version, ${isPut ? "put" : "delete"}, ${size},
         ${text}, ${at}, ${by}, ${thread}, ${turn} from written, judged),
     pruned as (delete from memory_versions where ${entry}
       and seq <= (select seq from written) - ${limits.memoryVersions}::int)
-    select verdict, is_live as live, judged.version as current, exists (select from counted) as counted,
+    select verdict, is_live as live, judged.version as current, coalesce((select is_full from crowd), false) as is_full,
       written.seq is not null as written, coalesce(written.created_at, judged.created_at) as created_at,
       judged.updated_at, judged.updated_by, judged.thread, judged.turn
     from judged left join written on true`
@@ -172,7 +175,7 @@ const outcomeOf = (
       return { refused: "conflict", currentVersion: fromUuid("memoryVersion", current ?? never) }
     case "same":
     case "write": {
-      if (verdict === "write" && !row.written) return row.counted ? undefined : { refused: "full" }
+      if (verdict === "write" && !row.written) return row.is_full ? { refused: "full" } : undefined
       if (value === undefined) return { done: "deleted" }
       const same = verdict === "same"
       const entry = entryOf(key, {
@@ -194,21 +197,14 @@ const outcomeOf = (
  * Writes or deletes an entry. Only where several make the same entry at once, a statement may not see that another was
  * faster: it has written nothing then, and looks again.
  */
-export const write = async (tx: Db, workspace: string, asked: Write, by: Author, at: number): Promise<Written> => {
+export const write = async (db: Db, workspace: string, asked: Write, by: Author, at: number): Promise<Written> => {
   const version = asked.version ?? freshId("memoryVersion")
   const when = new Date(at)
   for (;;) {
-    const { rows } = await statement(workspace, asked, by, version, when).execute(tx)
+    const { rows } = await statement(workspace, asked, by, version, when).execute(db)
     const [row] = rows
     if (row === undefined) throw new Error("a write of memory has said nothing")
     const outcome = outcomeOf(asked, by, version, when, row)
     if (outcome !== undefined) return outcome
-    if (row.counted)
-      await tx
-        .updateTable("memory_stores")
-        .set({ entries: sql<number>`entries - 1` })
-        .where("workspace", "=", toUuid(workspace))
-        .where("store", "=", storeOf(workspace, asked))
-        .execute()
   }
 }

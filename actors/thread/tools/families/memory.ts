@@ -193,7 +193,7 @@ const writingTools = ({ approval, database, now }: MemoryStores) => {
     if (parked !== undefined) return parked
     // M2.
     const asked = { ...request, version: begunBy("memoryVersion", toolCallId) }
-    const done = yield* database.atomically(action, (tx) => write(tx, by.workspace, asked, authorOf(by), now()))
+    const done = yield* database.run(action, (db) => write(db, by.workspace, asked, authorOf(by), now()))
     return refusalOf(done) ?? { output: outputOf(done) }
   })
 
