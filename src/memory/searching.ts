@@ -28,11 +28,13 @@ export const searchEntries = async (
   const id = storeOf(workspace, store)
   const asked = sql`websearch_to_tsquery('simple', ${q})`
   // The word of the store as a query of its own: quoted, it is no text to be taken apart.
-  const { rows } = await sql<HitRow>`select key, version, updated_at, rank::float8,
+  // Fits come first, by that word alone: a planner without statistics would rather read the whole store.
+  const { rows } = await sql<HitRow>`with fits as materialized (
+      select workspace, store, key, version, updated_at, value, ts_rank(words, ${asked}) as rank from memory_entries
+      where words @@ (${`'S${id}'`}::tsquery && ${asked}) and numnode(${asked}) > 0)
+    select key, version, updated_at, rank::float8,
       ts_headline('simple', value, ${asked}, 'StartSel="", StopSel="", MaxWords=24, MinWords=8') as snippet
-    from (select key, version, updated_at, value, ts_rank(words, ${asked}) as rank from memory_entries
-      where workspace = ${toUuid(workspace)} and store = ${id} and value is not null and numnode(${asked}) > 0
-        and words @@ (${`'S${id}'`}::tsquery && ${asked})
+    from (select * from fits where workspace = ${toUuid(workspace)} and store = ${id} and value is not null
       order by rank desc, key limit ${limit}) found
     order by rank desc, key`.execute(db)
   return rows.map((row) => ({

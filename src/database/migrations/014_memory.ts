@@ -36,7 +36,9 @@ const statements = [
       to_tsvector('simple'::regconfig, value) end) stored,
     primary key (workspace, store, key)
   )`,
-  sql`create index if not exists memory_entries_words on memory_entries using gin (words)`,
+  // What is not sorted into it yet is read by each search as a whole: little of it.
+  sql`create index if not exists memory_entries_words on memory_entries using gin (words)
+    with (gin_pending_list_limit = 256)`,
   // Pages of a store do not pass over what was deleted.
   sql`create index if not exists memory_entries_live on memory_entries (workspace, store, key) where value is not null`,
   sql`create index if not exists memory_entries_deleted on memory_entries (updated_at) where value is null`,
