@@ -4,7 +4,7 @@
  */
 import type { Effect, Schema } from "effect"
 import type { DatabaseUnavailable } from "../../src/database/Database.ts"
-import type { Db, Tx } from "../../src/database/handle.ts"
+import type { Tx } from "../../src/database/handle.ts"
 import type { Principal } from "../../src/domain/principal.ts"
 import type { JournalUnavailable } from "../../src/journal/Journal.ts"
 import type { Scope } from "../../src/keys/apiKey.ts"
@@ -32,7 +32,7 @@ type Way<Params, R extends Refused> =
       /** Once it is committed: what this node has remembered of it is forgotten. */
       readonly changed?: (asking: Asking, params: Params) => void
       /** The same as one statement, which needs no transaction of its own where it runs at once. */
-      readonly alone?: (db: Db, asking: Asking, params: Params) => Promise<KeptAnswer | R>
+      readonly alone?: (asking: Asking, params: Params) => Effect.Effect<KeptAnswer, R | DatabaseUnavailable>
       /** Its endpoint answers with an operation, also when it did not park. */
       readonly wraps?: true
     }

@@ -156,13 +156,7 @@ const make = Effect.gen(function* () {
           return way.wraps === true && isAnswer(answer) ? completed(tx, { name }, asking, agentId, answer) : answer
         }
         const { alone } = way
-        if (alone !== undefined)
-          return database
-            .run(name, (db) => alone(db, asking, params))
-            .pipe(
-              Effect.flatMap((answer) => (isAnswer(answer) ? Effect.succeed(respond(answer)) : Effect.fail(answer))),
-              Effect.tap(changed)
-            )
+        if (alone !== undefined) return Effect.map(Effect.tap(alone(asking, params), changed), respond)
         return isPost
           ? Effect.tap(writes.post(name, work), changed)
           : Effect.map(

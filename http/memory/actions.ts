@@ -1,12 +1,12 @@
 /** What may park of memory: to write an entry, and to delete one. */
 import { Effect, Schema } from "effect"
-import type { Db } from "../../src/database/handle.ts"
+import { Database } from "../../src/database/Database.ts"
 import { Lease } from "../../src/journal/Lease.ts"
 import { deleteRefusal, isOfDelete, putRefusal } from "../../src/memory/refusals.ts"
-import { write, type Author, type Written } from "../../src/memory/writing.ts"
+import { type Author, write, writeAlone, type Written } from "../../src/memory/writing.ts"
 import type { Asking } from "../actions/Action.ts"
 import { defineAction } from "../actions/defineAction.ts"
-import { Refused } from "../errors.ts"
+import { isRefused, Refused } from "../errors.ts"
 import { emptyAnswer, jsonAnswer } from "../writes.ts"
 
 /** Of the workspace's store where it names no agent. */
@@ -45,10 +45,8 @@ const put = (request: PutEntry, written: Written) => {
 const noEntryNamed = new Refused({ error: "not_found", message: "key: a version of no entry" })
 
 export const makeMemoryActions = Effect.gen(function* () {
+  const database = yield* Database
   const lease = yield* Lease
-
-  const putEntry = async (db: Db, asking: Asking, request: PutEntry) =>
-    put(request, await write(db, asking.workspace, request, authorOf(asking), lease.now()))
 
   return {
     put: defineAction({
@@ -57,7 +55,16 @@ export const makeMemoryActions = Effect.gen(function* () {
       scope: "write",
       agentOf,
       tool: asInput,
-      way: { type: "change", change: putEntry, alone: putEntry }
+      way: {
+        type: "change",
+        change: async (tx, asking, request) =>
+          put(request, await write(tx, asking.workspace, request, authorOf(asking), lease.now())),
+        alone: (asking, request) =>
+          Effect.flatMap(writeAlone(database, asking.workspace, request, authorOf(asking), lease.now()), (written) => {
+            const answer = put(request, written)
+            return isRefused(answer) ? Effect.fail(answer) : Effect.succeed(answer)
+          })
+      }
     }),
 
     delete: defineAction({

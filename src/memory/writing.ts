@@ -8,8 +8,10 @@
  * W3. A store has at most 10,000 entries: whoever makes or deletes one holds the store's row until it is committed.
  * W4. A write whose version is known was done before, by whoever derived that version from its cause: it does nothing.
  */
-import { sql } from "kysely"
-import type { Db } from "../database/handle.ts"
+import { Effect } from "effect"
+import { CompiledQuery } from "kysely"
+import type { Database } from "../database/Database.ts"
+import type { Tx } from "../database/handle.ts"
 import { fromUuid, isIdOf, toUuid } from "../domain/ids.ts"
 import { limits } from "../domain/limits.ts"
 import type { Principal } from "../domain/principal.ts"
@@ -65,48 +67,34 @@ const isVersion = isIdOf("memoryVersion")
 /** A version that nothing has. */
 const never = "00000000-0000-0000-0000-000000000000"
 
-const statement = (workspace: string, write: Write, { from, principal }: Author, version: string, at: Date) => {
-  const { agentId, expectedVersion, key, value = null } = write
-  const space = sql`${toUuid(workspace)}::uuid`
-  const store = sql`${storeOf(workspace, write)}::uuid`
-  const made = sql`${toUuid(version)}::uuid`
-  const text = sql`${value}::text`
-  const size = sql`${value === null ? 0 : utf8Bytes(value)}::int`
-  const by = sql`${JSON.stringify(principal)}::json`
-  const thread = sql`${from === undefined ? null : toUuid(from.threadId)}::uuid`
-  const turn = sql`${from === undefined ? null : toUuid(from.turnId)}::uuid`
-  const isPut = value !== null
-  const createsOnly = isPut && expectedVersion === noEntry
-  const expected =
-    expectedVersion === undefined || createsOnly ? null : isVersion(expectedVersion) ? toUuid(expectedVersion) : never
-  const entry = sql`workspace = ${space} and store = ${store} and key = ${key}`
-  return sql<Row>`with
+/** One text, so that it is prepared once: what it is about stands in its parameters. */
+const text = `with
     agent as (select archived_at is not null as archived from agents
-      where workspace = ${space} and id = ${agentId === undefined ? never : toUuid(agentId)}::uuid),
+      where workspace = $1::uuid and id = $11::uuid),
     held as (select version, seq, value, value is not null as live, created_at, updated_at, updated_by, thread, turn
-      from memory_entries where ${entry} for update),
+      from memory_entries where workspace = $1::uuid and store = $2::uuid and key = $3::text for update),
     found as (select held.*, coalesce(held.live, false) as is_live, agent.archived
       from (select) as one left join held on true left join agent on true),
     judged as (select *, case
-        when ${agentId !== undefined}::bool and archived is null then 'no_agent'
-        when ${isPut}::bool and archived then 'archived'
-        when ${write.version !== undefined}::bool and (version = ${made}
-          or exists (select from memory_versions where ${entry} and version = ${made})) then 'before'
-        when is_live and (${createsOnly}::bool or version <> ${expected}::uuid) then 'conflict'
-        when not is_live and ${expected}::uuid is not null then 'absent'
-        when not is_live and not ${isPut}::bool then 'nothing'
-        when is_live and value = ${text} then 'same'
+        when $11::uuid is not null and archived is null then 'no_agent'
+        when $12::bool and archived then 'archived'
+        when $13::bool and (version = $6::uuid
+          or exists (select from memory_versions where workspace = $1::uuid and store = $2::uuid and key = $3::text and version = $6::uuid)) then 'before'
+        when is_live and ($14::bool or version <> $15::uuid) then 'conflict'
+        when not is_live and $15::uuid is not null then 'absent'
+        when not is_live and not $12::bool then 'nothing'
+        when is_live and value = $4::text then 'same'
         else 'write' end as verdict
       from found),
-    room as (select entries from memory_stores where workspace = ${space} and store = ${store}
-      and exists (select from judged where verdict = 'write' and is_live <> ${isPut}::bool) for update),
-    crowd as (select ${isPut}::bool and not is_live
-      and coalesce((select entries from room), 0) >= ${limits.memoryEntries}::int as is_full
+    room as (select entries from memory_stores where workspace = $1::uuid and store = $2::uuid
+      and exists (select from judged where verdict = 'write' and is_live <> $12::bool) for update),
+    crowd as (select $12::bool and not is_live
+      and coalesce((select entries from room), 0) >= ${limits.memoryEntries} as is_full
       from judged where verdict = 'write'),
     written as (insert into memory_entries as e
         (workspace, store, key, value, size, version, seq, created_at, updated_at, updated_by, thread, turn)
-      select ${space}, ${store}, ${key}, ${text}, ${size}, ${made}, coalesce(seq, 0) + 1,
-        case when is_live then created_at else ${at} end, ${at}, ${by}, ${thread}, ${turn}
+      select $1::uuid, $2::uuid, $3::text, $4::text, $5::int, $6::uuid, coalesce(seq, 0) + 1,
+        case when is_live then created_at else $7::timestamptz end, $7::timestamptz, $8::json, $9::uuid, $10::uuid
       from judged, crowd where not is_full
       on conflict (workspace, store, key) do update set value = excluded.value, size = excluded.size,
         version = excluded.version, seq = excluded.seq, created_at = excluded.created_at,
@@ -115,18 +103,40 @@ const statement = (workspace: string, write: Write, { from, principal }: Author,
         where e.seq = excluded.seq - 1
       returning seq, created_at),
     counted as (insert into memory_stores as s (workspace, store, entries)
-      select ${space}, ${store}, 1 from written, judged where is_live <> ${isPut}::bool
-      on conflict (workspace, store) do update set entries = s.entries + ${isPut ? 1 : -1}::int),
+      select $1::uuid, $2::uuid, 1 from written, judged where is_live <> $12::bool
+      on conflict (workspace, store) do update set entries = s.entries + case when $12::bool then 1 else -1 end),
     kept as (insert into memory_versions
         (workspace, store, key, seq, version, previous, operation, size, value, created_at, created_by, thread, turn)
-      select ${space}, ${store}, ${key}, written.seq, ${made}, judged.version, ${isPut ? "put" : "delete"}, ${size},
-        ${text}, ${at}, ${by}, ${thread}, ${turn} from written, judged),
-    pruned as (delete from memory_versions where ${entry}
-      and seq <= (select seq from written) - ${limits.memoryVersions}::int)
+      select $1::uuid, $2::uuid, $3::text, written.seq, $6::uuid, judged.version, case when $12::bool then 'put' else 'delete' end, $5::int,
+        $4::text, $7::timestamptz, $8::json, $9::uuid, $10::uuid from written, judged),
+    pruned as (delete from memory_versions where workspace = $1::uuid and store = $2::uuid and key = $3::text
+      and seq <= (select seq from written) - ${limits.memoryVersions})
     select verdict, is_live as live, judged.version as current, coalesce((select is_full from crowd), false) as is_full,
       written.seq is not null as written, coalesce(written.created_at, judged.created_at) as created_at,
       judged.updated_at, judged.updated_by, judged.thread, judged.turn
     from judged left join written on true`
+
+const valuesOf = (workspace: string, write: Write, { from, principal }: Author, version: string, at: Date) => {
+  const { agentId, expectedVersion, key, value } = write
+  const createsOnly = value !== undefined && expectedVersion === noEntry
+  const expected = isVersion(expectedVersion ?? "") ? toUuid(expectedVersion ?? "") : never
+  return [
+    toUuid(workspace),
+    storeOf(workspace, write),
+    key,
+    value ?? null,
+    utf8Bytes(value ?? ""),
+    toUuid(version),
+    at,
+    JSON.stringify(principal),
+    from === undefined ? null : toUuid(from.threadId),
+    from === undefined ? null : toUuid(from.turnId),
+    agentId === undefined ? null : toUuid(agentId),
+    value !== undefined,
+    write.version !== undefined,
+    createsOnly,
+    expectedVersion === undefined || createsOnly ? null : expected
+  ]
 }
 
 export interface EntryRow {
@@ -197,14 +207,39 @@ const outcomeOf = (
  * Writes or deletes an entry. Only where several make the same entry at once, a statement may not see that another was
  * faster: it has written nothing then, and looks again.
  */
-export const write = async (db: Db, workspace: string, asked: Write, by: Author, at: number): Promise<Written> => {
+const writing = (workspace: string, asked: Write, by: Author, now: number) => {
   const version = asked.version ?? freshId("memoryVersion")
-  const when = new Date(at)
-  for (;;) {
-    const { rows } = await statement(workspace, asked, by, version, when).execute(db)
-    const [row] = rows
-    if (row === undefined) throw new Error("a write of memory has said nothing")
-    const outcome = outcomeOf(asked, by, version, when, row)
-    if (outcome !== undefined) return outcome
+  const at = new Date(now)
+  return {
+    values: valuesOf(workspace, asked, by, version, at),
+    outcome: ([row]: ReadonlyArray<Row>) => {
+      if (row === undefined) throw new Error("a write of memory has said nothing")
+      return outcomeOf(asked, by, version, at, row)
+    }
   }
 }
+
+/** In a transaction. */
+export const write = async (tx: Tx, workspace: string, asked: Write, by: Author, now: number): Promise<Written> => {
+  const { outcome, values } = writing(workspace, asked, by, now)
+  for (;;) {
+    const { rows } = await tx.executeQuery<Row>(CompiledQuery.raw(text, values))
+    const found = outcome(rows)
+    if (found !== undefined) return found
+  }
+}
+
+/** By itself. */
+export const writeAlone = Effect.fnUntraced(function* (
+  database: Database["Service"],
+  workspace: string,
+  asked: Write,
+  by: Author,
+  now: number
+) {
+  const { outcome, values } = writing(workspace, asked, by, now)
+  for (;;) {
+    const found = outcome(yield* database.read<Row>({ name: "memory_write", text, values }))
+    if (found !== undefined) return found
+  }
+})

@@ -24,7 +24,7 @@ import {
 import { listEntries, readEntry } from "../../../../src/memory/reading.ts"
 import { putRefusal, tooLong } from "../../../../src/memory/refusals.ts"
 import { searchEntries } from "../../../../src/memory/searching.ts"
-import { type Author, type Write, write, type Written } from "../../../../src/memory/writing.ts"
+import { type Author, type Write, write, writeAlone, type Written } from "../../../../src/memory/writing.ts"
 import type { ToolApproval } from "../approval.ts"
 import { begunBy } from "../derivedIds.ts"
 import type { BuiltInOutcome } from "../toolkit.ts"
@@ -193,7 +193,7 @@ const writingTools = ({ approval, database, now }: MemoryStores) => {
     if (parked !== undefined) return parked
     // M2.
     const asked = { ...request, version: begunBy("memoryVersion", toolCallId) }
-    const done = yield* database.run(action, (db) => write(db, by.workspace, asked, authorOf(by), now()))
+    const done = yield* writeAlone(database, by.workspace, asked, authorOf(by), now())
     return refusalOf(done) ?? { output: outputOf(done) }
   })
 
