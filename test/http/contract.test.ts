@@ -167,7 +167,6 @@ it("what the contract names and is not built yet is not in the document", () => 
   const later = operations.filter((operation) => operation.later)
   assert.deepStrictEqual(later.map(title), [
     "GET /v1/subscriptions/{subscriptionId}",
-    "POST /v1/agents/{agentId}/images",
     "GET /v1/agents/{agentId}/schedules",
     "GET /v1/feeds",
     "GET /v1/feeds/{feedId}/messages"

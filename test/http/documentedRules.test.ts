@@ -312,7 +312,9 @@ describe("the document says of", () => {
       "200 PUT /v1/approval-policy",
       "200 GET /v1/profiles/{profileId}/versions/{version}",
       "200 POST /v1/toolsets/{toolsetId}/refresh",
-      "200 POST /v1/threads/{threadId}/cancel"
+      "200 POST /v1/threads/{threadId}/cancel",
+      "200 POST /v1/threads/{threadId}/compact",
+      "200 POST /v1/threads/{threadId}/archive"
     ])
   })
 

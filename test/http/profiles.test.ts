@@ -31,6 +31,7 @@ describe("creating a profile", () => {
       limits: { maxSteps: 3, maxTurnSeconds: 3600, maxParallelTools: 8 },
       toolsetIds: [],
       roleIds: [allTools.id],
+      compaction: { enabled: true, triggerRatio: 0.8, keepTurns: 2 },
       familyExposure: "search",
       memory: { agent: "rw", workspace: "r" },
       hooks: []
@@ -84,7 +85,7 @@ describe("creating a profile", () => {
     ["a way to use memory that there is not", { memory: { agent: "w" } }, "memory.agent"],
     ["a store that there is not", { memory: { thread: "r" } }, "memory.thread"],
     ["a way to show families that there is not", { familyExposure: "never" }, "familyExposure"],
-    ["compaction, which nothing would honour", { compaction: { triggerRatio: 0.5 } }, "compaction"]
+    ["a trigger that there is not", { compaction: { triggerRatio: 1 } }, "compaction.triggerRatio"]
   ] as const) {
     it(`refuses ${what} with its path`, async () => refused(await post(fields), 400, "invalid_request", path))
   }
