@@ -43,6 +43,7 @@ import { HooksApi } from "./hooks/api.ts"
 import { IdentitiesApi } from "./identities/api.ts"
 import { ImagesApi } from "./images/api.ts"
 import { LimitsApi } from "./limits/api.ts"
+import { MemoryApi, SharedMemoryApi } from "./memory/api.ts"
 import { MessagesApi } from "./messages/api.ts"
 import { ModelsApi } from "./models/api.ts"
 import { NodesApi } from "./nodes/api.ts"
@@ -87,6 +88,8 @@ export class Api extends contract(
     ConnectionsApi,
     RolesApi,
     HooksApi,
+    MemoryApi,
+    SharedMemoryApi,
     OperationsApi,
     ApprovalsApi,
     AuthApi,

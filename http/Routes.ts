@@ -15,6 +15,7 @@ import * as Gate from "./Gate.ts"
 import { HooksHandlers } from "./hooks/handlers.ts"
 import { IdentitiesHandlers } from "./identities/handlers.ts"
 import { LimitsHandlers } from "./limits/handlers.ts"
+import { MemoryHandlers, SharedMemoryHandlers } from "./memory/handlers.ts"
 import { MessagesHandlers } from "./messages/handlers.ts"
 import * as metrics from "./metrics.ts"
 import { ModelsHandlers } from "./models/handlers.ts"
@@ -44,6 +45,7 @@ const Handlers = Layer.mergeAll(
   HooksHandlers,
   IdentitiesHandlers,
   LimitsHandlers,
+  MemoryHandlers,
   MessagesHandlers,
   ModelsHandlers,
   NodesHandlers,
@@ -51,6 +53,7 @@ const Handlers = Layer.mergeAll(
   ProfilesHandlers,
   QueueHandlers,
   RolesHandlers,
+  SharedMemoryHandlers,
   StreamsHandlers,
   ThreadsHandlers,
   ToolsHandlers,

@@ -16,6 +16,10 @@ export const ErrorResponse = Schema.Struct({
   message: described(Schema.String, "What is wrong, for people. It says which field, where one is."),
   code: described(Schema.optionalKey(Schema.String), "A finer cause, for machines."),
   attemptsRemaining: described(Schema.optionalKey(Schema.Int), "How many more attempts are taken."),
+  currentVersion: described(
+    Schema.optionalKey(Schema.String),
+    "Version of the memory entry that stood in the way. Only with `memory_conflict`."
+  ),
   retryAfterSeconds: described(
     Schema.optionalKey(Schema.Int),
     "Seconds after which to try again: what the header Retry-After says."
@@ -40,6 +44,7 @@ export const statuses = {
   not_found: 404,
   method_not_allowed: 405,
   memory_conflict: 409,
+  memory_full: 409,
   turn_conflict: 409,
   input_not_pending: 409,
   wait_already_resolved: 409,
@@ -105,6 +110,8 @@ interface Fields<W extends ErrorWord> {
   readonly code?: string
   readonly attemptsRemaining?: number
   readonly retryAfterSeconds?: number
+  /** Of a memory entry, beside `memory_conflict`. */
+  readonly currentVersion?: string
 }
 
 /** A request that is not carried out, and why. */
@@ -125,10 +132,11 @@ const fields = <W extends ErrorWord>(error: W, body: Omit<ErrorResponse, "error"
   message: body.message,
   ...(body.code === undefined ? {} : { code: body.code }),
   ...(body.attemptsRemaining === undefined ? {} : { attemptsRemaining: body.attemptsRemaining }),
-  ...(body.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: body.retryAfterSeconds })
+  ...(body.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: body.retryAfterSeconds }),
+  ...(body.currentVersion === undefined ? {} : { currentVersion: body.currentVersion })
 })
 
-/** What goes over the wire for a refusal: its five fields and nothing else (contract C3.1). */
+/** What goes over the wire for a refusal: its six fields and nothing else (contract C3.1). */
 export const toErrorResponse = (refused: Refused): ErrorResponse => fields(refused.error, refused)
 
 /**

@@ -37,6 +37,7 @@ import { makeApproval } from "./tools/approval.ts"
 import { type Births, makeExchange } from "./tools/exchange.ts"
 import { agentsFamily } from "./tools/families/agents.ts"
 import { connectionsFamily } from "./tools/families/connections.ts"
+import { memoryFamily } from "./tools/families/memory.ts"
 import { threadFamily } from "./tools/families/thread.ts"
 import { makeCompactable } from "./compactable.ts"
 import { makeThreadKind } from "./kind.ts"
@@ -112,7 +113,8 @@ export const layer = (options: ThreadOptions) =>
       const tools = yield* makeTools([
         threadFamily({ approval, reads, modelOf: yield* makeThreadModel, now: lease.now }),
         agentsFamily(database, exchange, approval),
-        connectionsFamily(database)
+        connectionsFamily(database),
+        memoryFamily({ approval, database, now: lease.now })
       ])
       const { admissionOf, selects } = yield* makeAdmission((workspace, ids) =>
         mapErrorNow(toolsets.current(workspace, ids), unreachable)

@@ -31,6 +31,7 @@ export interface CallBy extends ThreadSettings {
   readonly carry: Carry
   /** Who began the turn. */
   readonly principal?: Principal
+  readonly turnId?: string
 }
 
 /** Parsed once for as long as the thread lives. */
@@ -79,6 +80,6 @@ export const callBy = (being: ActorView<Snapshot>): CallBy => {
     ...settingsOf(being),
     threadId: being.ref.id,
     carry,
-    ...(turn === null ? {} : { principal: turn.principal })
+    ...(turn === null ? {} : { principal: turn.principal, turnId: turn.turnId })
   }
 }

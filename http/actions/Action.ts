@@ -18,6 +18,8 @@ export interface Asking {
   readonly principal: Principal
   /** The identity that the credential is bound to. */
   readonly identity?: string
+  /** Of an agent: in which turn it asked. */
+  readonly from?: { readonly threadId: string; readonly turnId: string }
 }
 
 export type Unavailable = DatabaseUnavailable | JournalUnavailable
@@ -29,6 +31,10 @@ type Way<Params, R extends Refused> =
       readonly change: (tx: Tx, asking: Asking, params: Params) => Promise<KeptAnswer | R>
       /** Once it is committed: what this node has remembered of it is forgotten. */
       readonly changed?: (asking: Asking, params: Params) => void
+      /** The same as one statement, which needs no transaction of its own where it runs at once. */
+      readonly alone?: (asking: Asking, params: Params) => Effect.Effect<KeptAnswer, R | DatabaseUnavailable>
+      /** Its endpoint answers with an operation, also when it did not park. */
+      readonly wraps?: true
     }
   | {
       readonly type: "read"
@@ -58,6 +64,8 @@ export interface Action<Params, R extends Refused> {
   readonly scope: Scope
   /** Agent that it is about. */
   readonly agentOf?: (workspace: string, params: Params) => Effect.Effect<string | undefined, DatabaseUnavailable>
+  /** The request as the input of the tool that stands for the same and is called as the action is. */
+  readonly tool?: (params: Params) => unknown
   readonly way: Way<Params, R>
 }
 
@@ -67,6 +75,8 @@ export interface AnyAction {
   readonly scope: Scope
   /** Undefined for parameters that this version does not know. */
   readonly ready: (asking: Asking, request: unknown) => ReadyAction | undefined
+  /** What an agent's roles are asked about before it is carried out; undefined where they are not. */
+  readonly inputOf: (request: unknown) => unknown
 }
 
 /** An action with its parameters. */

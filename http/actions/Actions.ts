@@ -13,7 +13,7 @@ import { withdrawable } from "../../src/database/withdrawable.ts"
 import { limits } from "../../src/domain/limits.ts"
 import { Lease } from "../../src/journal/Lease.ts"
 import { flatMapNow } from "../../src/now.ts"
-import type { Operation } from "../../src/operations/operation.ts"
+import type { Operation, OperationAction } from "../../src/operations/operation.ts"
 import { park, type ParkedRequest } from "../../src/operations/parking.ts"
 import { Policies } from "../../src/operations/Policies.ts"
 import type { Requester } from "../../src/operations/requester.ts"
@@ -39,7 +39,12 @@ type Needs = Caller | Idempotency | HttpServerRequest.HttpServerRequest
 export class Actions extends Context.Service<
   Actions,
   {
-    readonly perform: <Params, R extends Refused>(action: DefinedAction<Params, R>, params: Params) => Answering<R>
+    readonly perform: <Params, R extends Refused>(
+      action: DefinedAction<Params, R>,
+      params: Params,
+      /** It parks whatever the policy says. */
+      also?: { readonly parks: boolean }
+    ) => Answering<R>
     /** Tells whoever watches the workspace, or the agent that it is about. */
     readonly announce: (workspace: string, operation: Operation) => void
   }
@@ -60,17 +65,25 @@ const nobody = Effect.succeed(undefined)
 
 const isAnswer = <R extends Refused>(answer: KeptAnswer | R): answer is KeptAnswer => !isRefused(answer)
 
-const askingOf = ({ identity, principal, workspace }: Caller["Service"]): Asking => ({
-  workspace,
-  principal,
-  ...(identity === undefined ? {} : { identity })
+/** In which turn a lease asks. */
+const turnOf = ({ lease }: Caller["Service"]) =>
+  lease === undefined ? {} : { from: { threadId: lease.threadId, turnId: lease.turnId } }
+
+const askingOf = (caller: Caller["Service"]): Asking => ({
+  workspace: caller.workspace,
+  principal: caller.principal,
+  ...(caller.identity === undefined ? {} : { identity: caller.identity }),
+  ...turnOf(caller)
 })
 
-const requesterOf = ({ identity, keyId, lease, principal }: Caller["Service"]): Requester => {
+const requesterOf = (caller: Caller["Service"]): Requester => {
+  const { identity, keyId, lease, principal } = caller
   const own = identity === undefined ? {} : { identity }
   return {
     principal,
-    credential: lease === undefined ? { type: "key", keyId, ...own } : { type: "lease", agentId: lease.agentId, ...own }
+    credential:
+      lease === undefined ? { type: "key", keyId, ...own } : { type: "lease", agentId: lease.agentId, ...own },
+    ...turnOf(caller)
   }
 }
 
@@ -108,10 +121,29 @@ const make = Effect.gen(function* () {
 
   const parked = (operation: Operation) => jsonAnswer({ operation }, 202, operationHeaders(operation.id))
 
+  /** The operation that stands for what has run at once. */
+  const completed = async (
+    tx: Parameters<typeof createCompleted>[0],
+    { name }: { readonly name: OperationAction },
+    { principal, workspace }: Asking,
+    agentId: string | undefined,
+    { body, status }: KeptAnswer
+  ) => {
+    const result = { status, body: body === "" ? null : JSON.parse(body) }
+    const operation = await createCompleted(
+      tx,
+      workspace,
+      { action: name, agentId, by: principal, result },
+      lease.now()
+    )
+    return jsonAnswer({ operation })
+  }
+
   const runNow = <Params, R extends Refused>(
     { name, way }: DefinedAction<Params, R>,
     asking: Asking,
     params: Params,
+    agentId: string | undefined,
     isPost: boolean
   ): Answering<R> => {
     switch (way.type) {
@@ -119,15 +151,18 @@ const make = Effect.gen(function* () {
         return Effect.map(way.read(asking, params), respond)
       case "change": {
         const changed = Effect.sync(() => way.changed?.(asking, params))
+        const work = async (tx: Parameters<typeof way.change>[0]): Promise<KeptAnswer | R> => {
+          const answer = await way.change(tx, asking, params)
+          return way.wraps === true && isAnswer(answer) ? completed(tx, { name }, asking, agentId, answer) : answer
+        }
+        const { alone } = way
+        if (alone !== undefined) return Effect.map(Effect.tap(alone(asking, params), changed), respond)
         return isPost
-          ? Effect.tap(
-              writes.post(name, (tx) => way.change(tx, asking, params)),
-              changed
-            )
+          ? Effect.tap(writes.post(name, work), changed)
           : Effect.map(
               Effect.tap(
                 withdrawing<KeptAnswer, R>(name, async (tx) => {
-                  const answer = await way.change(tx, asking, params)
+                  const answer = await work(tx)
                   return isAnswer(answer) ? Result.succeed(answer) : Result.fail(answer)
                 }),
                 changed
@@ -139,12 +174,9 @@ const make = Effect.gen(function* () {
         const refused = way.refuse(asking, params)
         if (refused !== undefined) return Effect.fail(refused)
         return writes
-          .postAfter(name, way.command(asking, params), async (tx, tell) => {
-            const { body, status } = await tell(tx)
-            const result = { status, body: JSON.parse(body) }
-            const completed = { action: name, by: asking.principal, result }
-            return jsonAnswer({ operation: await createCompleted(tx, asking.workspace, completed, lease.now()) })
-          })
+          .postAfter(name, way.command(asking, params), async (tx, tell) =>
+            completed(tx, { name }, asking, agentId, await tell(tx))
+          )
           .pipe(Effect.tap(way.told))
       }
     }
@@ -180,7 +212,7 @@ const make = Effect.gen(function* () {
 
   return Actions.of({
     announce,
-    perform: (action, params) =>
+    perform: (action, params, also) =>
       Effect.contextWith((context: Context.Context<Needs>) => {
         const caller = Context.get(context, Caller)
         const isPost = Context.get(context, HttpServerRequest.HttpServerRequest).method === "POST"
@@ -189,7 +221,9 @@ const make = Effect.gen(function* () {
           const agentId = about ?? (principal.type === "agent" ? principal.id : undefined)
           const asked = { action: action.name, principal: principal.type, agentId }
           return flatMapNow(policies.parks(workspace, asked), (parks) =>
-            parks ? parkNow(action, caller, params, agentId, isPost) : runNow(action, askingOf(caller), params, isPost)
+            parks || also?.parks === true
+              ? parkNow(action, caller, params, agentId, isPost)
+              : runNow(action, askingOf(caller), params, agentId, isPost)
           )
         })
       })

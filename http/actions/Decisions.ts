@@ -22,10 +22,11 @@ import type { Caller } from "../Caller.ts"
 import { isRefused, Refused, toErrorResponse } from "../errors.ts"
 import type { KeptAnswer } from "../Idempotency.ts"
 import { makeIdentityActions } from "../identities/actions.ts"
+import { makeMemoryActions } from "../memory/actions.ts"
 import { makeThreadActions } from "../threads/actions.ts"
 import type { AnyAction, Asking, ReadyAction } from "./Action.ts"
 import { Actions } from "./Actions.ts"
-import { makeRights } from "./rights.ts"
+import { later, makeRights } from "./rights.ts"
 
 type Words =
   | Refused<"not_found">
@@ -71,11 +72,6 @@ const notAsked = new Refused({
   message: "only who asked for an operation cancels it; with the scope approve it can be denied"
 })
 const expired = new Refused({ error: "operation_expired", message: "nobody decided the operation in time" })
-const later = new Refused({
-  error: "runtime_unavailable",
-  message: "a newer version of the server has to carry this out; try again",
-  retryAfterSeconds: 2
-})
 const resolved = ({ state }: Operation) =>
   new Refused({ error: "operation_resolved", code: state, message: `the operation is ${state} already` })
 
@@ -100,6 +96,7 @@ const make = Effect.gen(function* () {
   const all = [
     ...Object.values(yield* makeAgentActions),
     ...Object.values(yield* makeIdentityActions),
+    ...Object.values(yield* makeMemoryActions),
     ...Object.values(yield* makeThreadActions)
   ]
   const byName = new Map<string, AnyAction>(all.map((action) => [action.name, action]))
@@ -124,11 +121,16 @@ const make = Effect.gen(function* () {
   const readyOf = (workspace: string, { operation, request, requester }: StoredOperation) => {
     const action = byName.get(operation.action)
     if (action === undefined || requester === undefined) return undefined
-    const { credential, principal } = requester
+    const { credential, from, principal } = requester
     const { identity } = credential
-    const asking: Asking = { workspace, principal, ...(identity === undefined ? {} : { identity }) }
+    const asking: Asking = {
+      workspace,
+      principal,
+      ...(identity === undefined ? {} : { identity }),
+      ...(from === undefined ? {} : { from })
+    }
     const ready = action.ready(asking, request)
-    return ready && { ready, scope: action.scope }
+    return ready && { ready, action }
   }
 
   /** Held and found fit for `outcomes`: decided so before, or still to be decided. */
@@ -205,7 +207,8 @@ const make = Effect.gen(function* () {
     const carriedOut = decide(workspace, id, outcomes, refuse, async (tx, stored) => {
       const found = readyOf(workspace, stored)
       if (found === undefined) return Result.fail(later)
-      const lost = rightsOf(workspace, stored, found.scope)
+      const lost = await rightsOf(workspace, stored, found.action)
+      if (lost === later) return Result.fail(later)
       if (lost !== undefined) return Result.succeed({ stored: await fail(tx, stored, lost), fresh: true })
       const { ready } = found
       if (ready.type !== "change")

@@ -31,6 +31,10 @@ export const defineAction = <Params, R extends Refused>(action: Action<Params, R
     ready: (asking, request) => {
       const params = read(request)
       return Option.isSome(params) ? readyWith(asking, params.value) : undefined
+    },
+    inputOf: (request) => {
+      const params = read(request)
+      return Option.isSome(params) ? action.tool?.(params.value) : undefined
     }
   }
 }

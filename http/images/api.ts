@@ -56,7 +56,7 @@ export const ImagesApi = HttpApiGroup.make("images")
         OpenApi.annotations({ summary: "List an agent's images", description: "Newest first, without their bytes." })
       ),
     HttpApiEndpoint.get("get", "/images/:imageId", {
-      params: { imageId: ImageId },
+      params: { imageId: described(ImageId, "Id of the image, img_…") },
       success: Schema.Uint8Array.pipe(HttpApiSchema.asUint8Array({ contentType: "application/octet-stream" }))
     })
       .annotateMerge(access("read"))

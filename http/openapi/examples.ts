@@ -91,6 +91,7 @@ export const examples: { readonly [schema: string]: unknown } = {
   ImageUpload: imageUpload,
   HookWaitDecision: hookWaitDecision,
   IdentityChoice: { identity: "guest@example.com" },
+  MemoryInput: { value: "Prefers short answers." },
   MessageEdit: { content },
   MessageInput: messageInput,
   OperationDecision: { reason: "Checked with the team" },

@@ -48,7 +48,10 @@ export const taggedIn = (paths: Json) => {
   const made = new Set(changed.map(([path]) => path.replace(/\/\{\w+\}$/, "")))
   const shown = new Set(
     changed.flatMap(([, methods]) =>
-      operationsOf(methods).map((operation) => answeredWith(inside(operation, "responses", "200")))
+      // What a delete answers with is not the resource.
+      operationsOf({ ...inside(methods), delete: undefined }).map((operation) =>
+        answeredWith(inside(operation, "responses", "200"))
+      )
     )
   )
   return (path: string, status: string, response: Json) => {

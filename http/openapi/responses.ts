@@ -21,7 +21,8 @@ const only: { readonly [Word in ErrorWord]?: (method: string, path: string) => b
   // A DELETE takes no body, but one that comes is read, to say so.
   payload_too_large: (method) => method !== "get",
   unsupported_media_type: (method) => method !== "get",
-  not_found: (_, path) => path.includes("{")
+  // An entry of memory is named by its key.
+  not_found: (_, path) => path.includes("{") || path.endsWith("/entry")
 }
 
 export const streamOf = (response: Json): Json | undefined => {

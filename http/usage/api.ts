@@ -4,7 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { described } from "../../src/domain/described.ts"
 import { limits } from "../../src/domain/limits.ts"
 import { AgentId } from "../../src/domain/resourceIds.ts"
-import { maxChars } from "../../src/domain/text.ts"
+import { maxChars, singleLine } from "../../src/domain/text.ts"
 import { AnyDay } from "../../src/domain/time.ts"
 import { UsageGrouping, UsagePage } from "../../src/usage/usage.ts"
 import { access } from "../access.ts"
@@ -21,7 +21,7 @@ export const UsageApi = HttpApiGroup.make("usage")
         to: described(Schema.optional(AnyDay), "Last day, itself included: a date or a time. Today when absent."),
         agentId: described(Schema.optional(AgentId), "Only what this agent pays for. The answer has its budget then."),
         model: described(
-          Schema.optional(Schema.String.check(Schema.isMinLength(1), maxChars(limits.selectorChars))),
+          Schema.optional(Schema.String.check(Schema.isMinLength(1), maxChars(limits.selectorChars), singleLine)),
           "Only this model, by its id."
         ),
         groupBy: described(

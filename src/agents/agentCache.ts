@@ -8,7 +8,7 @@ import { fromUuid, toUuid } from "../domain/ids.ts"
 import type { ModelSettings } from "../domain/modelSettings.ts"
 import type { BudgetWindow } from "../domain/thread.ts"
 import { noTools } from "../roles/role.ts"
-import type { ProfileContent, ProfileLimits } from "./profile.ts"
+import type { ProfileContent, ProfileLimits, ProfileMemory } from "./profile.ts"
 import { readContent } from "./profileRows.ts"
 import { readAgentBody } from "./rows.ts"
 
@@ -24,6 +24,8 @@ export interface ResolvedProfile {
   readonly roleIds: ReadonlyArray<string>
   readonly toolsetIds: ReadonlyArray<string>
   readonly families?: ProfileContent["families"]
+  readonly familyExposure: ProfileContent["familyExposure"]
+  readonly memory: ProfileMemory
   /** All of them, in order: their places are their indices. */
   readonly hooks: ReadonlyArray<Hook>
 }
@@ -65,8 +67,19 @@ const oneAgent = `
 const oneVersion = `select body as content from profile_versions where workspace = $1 and profile = $2 and version = $3`
 
 const resolved = (profileId: string, version: number, content: unknown): ResolvedProfile => {
-  const { compaction, families, hooks, limits, models, roleIds, sampling, systemPrompt, toolsetIds } =
-    readContent(content)
+  const {
+    compaction,
+    families,
+    familyExposure,
+    hooks,
+    limits,
+    memory,
+    models,
+    roleIds,
+    sampling,
+    systemPrompt,
+    toolsetIds
+  } = readContent(content)
   return {
     profileId,
     version,
@@ -78,6 +91,8 @@ const resolved = (profileId: string, version: number, content: unknown): Resolve
     roleIds: roleIds.length === 0 ? [noTools.id] : roleIds,
     toolsetIds,
     ...(families !== undefined && { families }),
+    familyExposure,
+    memory,
     hooks
   }
 }

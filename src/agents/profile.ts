@@ -1,8 +1,5 @@
 /**
  * Profile: a reusable behaviour of agents, kept as immutable versions.
- *
- * Memory settings belong to a profile too. Until they exist nothing could keep what they promise, so they are unknown
- * fields: refused, never stored in silence.
  */
 import { Schema } from "effect"
 import {
@@ -43,8 +40,14 @@ const says = {
     "when absent.",
   maxParallelTools: `Tool calls that a turn may run at once. ${limits.turn.maxParallelTools.usual} when absent.`,
   families:
-    "Families of built-in tools that the agent may be offered. Those that this server has are `thread`, `agents` " +
-    "and `connections`.",
+    "Families of built-in tools that the agent may be offered. Those that this server has are `thread`, `agents`, " +
+    "`connections` and `memory`.",
+  familyExposure:
+    "Whether the model sees the tools of families from the start, or only once `tool_search` has revealed their " +
+    "family. `search` when absent.",
+  memory: "What the agent may do in the memory stores, by tools of the family `memory` and under its leases.",
+  memoryAgent: "In its own store: read and write, read, or nothing. `rw` when absent.",
+  memoryWorkspace: "In the store of the workspace: read and write, read, or nothing. `r` when absent.",
   toolsetIds: "Toolsets whose tools the agent may be offered.",
   roleIds: "Roles that say which calls are allowed. Absent: the built-in role `all_tools`. Empty: no call is.",
   hooks: "Hooks that judge what happens in a turn, asked in this order."
@@ -84,7 +87,7 @@ const NullableLimits = Schema.Struct({
 })
 
 /** The families of built-in tools that this server has. */
-export const servedFamilies: ReadonlyArray<typeof ToolFamily.Type> = ["thread", "agents", "connections"]
+export const servedFamilies: ReadonlyArray<typeof ToolFamily.Type> = ["thread", "agents", "connections", "memory"]
 
 const Family = ToolFamily.check(
   Schema.makeFilter(
@@ -116,6 +119,29 @@ const Families = distinct(Family, limits.revealedFamilies)
 const RoleIds = distinct(RoleId, limits.rolesPerProfile)
 const ToolsetIds = distinct(idOf("toolset"), limits.toolsetsPerProfile)
 
+const FamilyExposure = Schema.Literals(["search", "always"])
+
+const MemoryMode = Schema.Literals(["rw", "r", "off"])
+export type MemoryMode = typeof MemoryMode.Type
+
+/** What an agent may do in its own memory store, and in that of the workspace. */
+export const ProfileMemory = Schema.Struct({
+  agent: described(MemoryMode, says.memoryAgent),
+  workspace: described(MemoryMode, says.memoryWorkspace)
+}).annotate({ identifier: "ProfileMemory" })
+export type ProfileMemory = typeof ProfileMemory.Type
+
+export const defaultMemory: ProfileMemory = { agent: "rw", workspace: "r" }
+
+const PartialMemory = Schema.Struct({
+  agent: described(Schema.optionalKey(MemoryMode), says.memoryAgent),
+  workspace: described(Schema.optionalKey(MemoryMode), says.memoryWorkspace)
+})
+const NullableMemory = Schema.Struct({
+  agent: described(Schema.optionalKey(Schema.NullOr(MemoryMode)), says.memoryAgent),
+  workspace: described(Schema.optionalKey(Schema.NullOr(MemoryMode)), says.memoryWorkspace)
+})
+
 /** What a client may say of a profile: the body of a create, and what a patch is merged into. */
 export const ProfileInput = Schema.Struct({
   name: described(Name, says.name),
@@ -126,6 +152,8 @@ export const ProfileInput = Schema.Struct({
   compaction: described(Schema.optionalKey(CompactionInput), says.compaction),
   limits: described(Schema.optionalKey(PartialLimits), says.limits),
   families: described(Schema.optionalKey(Families), says.families),
+  familyExposure: described(Schema.optionalKey(FamilyExposure), says.familyExposure),
+  memory: described(Schema.optionalKey(PartialMemory), says.memory),
   toolsetIds: described(Schema.optionalKey(ToolsetIds), says.toolsetIds),
   roleIds: described(Schema.optionalKey(RoleIds), says.roleIds),
   hooks: described(Schema.optionalKey(Hooks), says.hooks)
@@ -142,6 +170,8 @@ export const ProfilePatch = Schema.Struct({
   compaction: described(Schema.optionalKey(Schema.NullOr(CompactionPatch)), says.compaction),
   limits: described(Schema.optionalKey(Schema.NullOr(NullableLimits)), says.limits),
   families: described(Schema.optionalKey(Schema.NullOr(Families)), says.families),
+  familyExposure: described(Schema.optionalKey(Schema.NullOr(FamilyExposure)), says.familyExposure),
+  memory: described(Schema.optionalKey(Schema.NullOr(NullableMemory)), says.memory),
   toolsetIds: described(Schema.optionalKey(Schema.NullOr(ToolsetIds)), says.toolsetIds),
   roleIds: described(Schema.optionalKey(Schema.NullOr(RoleIds)), says.roleIds),
   hooks: described(Schema.optionalKey(Schema.NullOr(Hooks)), says.hooks)
@@ -158,6 +188,8 @@ export const ProfileContent = Schema.Struct({
   compaction: described(CompactionSettings, says.compaction),
   limits: described(ProfileLimits, says.limits),
   families: described(Schema.optionalKey(Schema.Array(ToolFamily)), says.families),
+  familyExposure: described(FamilyExposure, says.familyExposure),
+  memory: described(ProfileMemory, says.memory),
   toolsetIds: described(Schema.Array(Schema.String), says.toolsetIds),
   roleIds: described(Schema.Array(Schema.String), says.roleIds),
   hooks: described(Schema.Array(Hook), says.hooks)
@@ -188,6 +220,8 @@ export const contentOf = (input: ProfileInput, hooks: ReadonlyArray<Hook> = []):
   compaction: { ...defaultCompaction, ...input.compaction },
   limits: { ...defaultLimits, ...input.limits },
   ...(input.families !== undefined && { families: input.families }),
+  familyExposure: input.familyExposure ?? "search",
+  memory: { ...defaultMemory, ...input.memory },
   toolsetIds: input.toolsetIds ?? [],
   roleIds: input.roleIds ?? [allTools.id],
   hooks

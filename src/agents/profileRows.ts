@@ -15,7 +15,7 @@ import { hookOf } from "../domain/hook.ts"
 import { fromUuid, toUuid } from "../domain/ids.ts"
 import { strictly } from "../domain/strict.ts"
 import { mergePatch } from "../domain/mergePatch.ts"
-import { contentOf, type Profile, ProfileContent, ProfileInput, type ProfilePatch } from "./profile.ts"
+import { contentOf, defaultMemory, type Profile, ProfileContent, ProfileInput, type ProfilePatch } from "./profile.ts"
 import { allTools } from "../roles/role.ts"
 import { toTimestamp } from "../domain/time.ts"
 import { freshId } from "../seed.ts"
@@ -34,11 +34,13 @@ export type ProfileRefusal =
   | { readonly refused: "not_found" | "precondition" | "archived" }
   | { readonly refused: "invalid"; readonly cause: Schema.SchemaError }
 
-const { compaction, hooks, roleIds, toolsetIds } = ProfileContent.fields
-/** Versions from before there were roles, toolsets, hooks and summaries say nothing of them. */
+const { compaction, familyExposure, hooks, memory, roleIds, toolsetIds } = ProfileContent.fields
+/** Versions from before there were roles, toolsets, hooks, summaries and memory say nothing of them. */
 const Stored = Schema.Struct({
   ...ProfileContent.fields,
   compaction: compaction.pipe(Schema.withDecodingDefaultKey(Effect.succeed(defaultCompaction))),
+  familyExposure: familyExposure.pipe(Schema.withDecodingDefaultKey(Effect.succeed("search" as const))),
+  memory: memory.pipe(Schema.withDecodingDefaultKey(Effect.succeed(defaultMemory))),
   toolsetIds: toolsetIds.pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
   roleIds: roleIds.pipe(Schema.withDecodingDefaultKey(Effect.succeed([allTools.id]))),
   hooks: hooks.pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))

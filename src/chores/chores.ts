@@ -6,6 +6,7 @@ import { Duration, Effect, Layer, Random } from "effect"
 import { rollUpSpend, settleOverdue } from "../agents/budgetChores.ts"
 import type { Database, DatabaseUnavailable } from "../database/Database.ts"
 import type { Lease } from "../journal/Lease.ts"
+import { forgetMemory } from "../memory/forgetting.ts"
 import { foldTallies } from "../quotas/tallies.ts"
 import { choreDuration, choresDone, record } from "../telemetry/metrics.ts"
 import { clearDeleted } from "../threads/deleting.ts"
@@ -26,7 +27,8 @@ export const chores: ReadonlyArray<Chore<Database | Lease>> = [
   { name: "settle overdue reservations", every: "1 minute", work: settleOverdue() },
   { name: "roll up spend", every: "1 hour", work: rollUpSpend() },
   { name: "fold usage", every: "1 hour", work: foldUsage() },
-  { name: "clear deleted threads", every: "10 seconds", work: clearDeleted() }
+  { name: "clear deleted threads", every: "10 seconds", work: clearDeleted() },
+  { name: "forget memory", every: "1 hour", work: forgetMemory() }
 ]
 
 /** A round of a chore: counted and timed. */

@@ -31,7 +31,8 @@ export const prefixes = {
   hook: "hook_",
   key: "key_",
   node: "node_",
-  identity: "idn_"
+  identity: "idn_",
+  memoryVersion: "mver_"
 } as const
 export type Noun = keyof typeof prefixes
 

@@ -8,6 +8,8 @@ export const pages = {
   operations: [100, 200],
   hookDecisions: [100, 200],
   usage: [100, 200],
+  memoryVersions: [100, 200],
+  memoryEntries: [50, 200],
   threads: [50, 200],
   agents: [50, 200],
   images: [50, 200],
@@ -86,6 +88,18 @@ export const limits = {
   operationDays: 90,
   /** Days that usage is summed over at once. */
   usageDays: 366,
+  /** Keys are told apart by their bytes. */
+  memoryKeyBytes: 512,
+  /** After JSON decoding. */
+  memoryValueBytes: 40 * 1024,
+  /** Of one store. */
+  memoryEntries: 10_000,
+  /** Newest versions of an entry that are kept. */
+  memoryVersions: 100,
+  /** How long a deleted entry's versions are kept. */
+  memoryDeletedDays: 30,
+  memorySearchBytes: 512,
+  memorySearch: { most: 50, usual: 10 },
   bodyBytes: 1024 * 1024,
   jsonDepth: 64,
   toolOutputBytes: 256 * 1024,

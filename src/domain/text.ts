@@ -45,6 +45,12 @@ const isLine = (text: string) =>
   control.test(text) ? "a text without control characters" : loneSurrogate.test(text) ? "well-formed text" : true
 const isNonBlank = (text: string) => /\S/u.test(text) || "a text with a non-whitespace character"
 
+/** What PostgreSQL keeps as text: any well-formed text without U+0000. */
+export const storable = Schema.makeFilter<string>(
+  (text) => (text.includes("\0") ? "a text without U+0000" : loneSurrogate.test(text) ? "well-formed text" : true),
+  { toJsonSchema: () => [{ pattern: "^[^\\x00]*$" }, true] }
+)
+
 /** For titles and metadata: one line of well-formed text. */
 export const singleLine = Schema.makeFilter<string>(isLine, {
   // A lone surrogate is no character, so no pattern names it.

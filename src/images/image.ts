@@ -26,8 +26,8 @@ export const Image = Schema.Struct({
   id: described(ImageId, "What image blocks name. The same bytes have the same id in a workspace."),
   format: described(ImageFormat, "Format of the bytes."),
   bytes: described(Schema.Int, "How many there are."),
-  width: described(Schema.Int, "Pixels."),
-  height: described(Schema.Int, "Pixels."),
+  width: described(Schema.Int, "How many pixels it is wide."),
+  height: described(Schema.Int, "How many pixels it is high."),
   createdAt: described(Timestamp, "When it was uploaded for this agent.")
 }).annotate({ identifier: "Image" })
 export type Image = typeof Image.Type

@@ -16,7 +16,9 @@ export const operationActions = [
   "agent.archive",
   "thread.read",
   "identity.disable",
-  "identity.enable"
+  "identity.enable",
+  "memory.put",
+  "memory.delete"
 ] as const
 export type OperationAction = (typeof operationActions)[number]
 

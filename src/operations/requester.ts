@@ -12,7 +12,9 @@ export const Requester = Schema.Struct({
       agentId: Schema.String,
       identity: Schema.optionalKey(Schema.String)
     })
-  ])
+  ]),
+  /** Of an agent: in which turn it asked. */
+  from: Schema.optionalKey(Schema.Struct({ threadId: Schema.String, turnId: Schema.String }))
 })
 export type Requester = typeof Requester.Type
 

@@ -96,7 +96,13 @@ export const storedOperation = (row: OperationRow): StoredOperation => {
 export const createCompleted = async (
   tx: Db,
   workspace: string,
-  operation: { readonly action: OperationAction; readonly by: Principal; readonly result: OperationResult },
+  operation: {
+    readonly action: OperationAction
+    /** Agent that it is about, else the one that asked. */
+    readonly agentId?: string | undefined
+    readonly by: Principal
+    readonly result: OperationResult
+  },
   at: number
 ): Promise<Operation> => {
   const when = new Date(at)
@@ -105,7 +111,7 @@ export const createCompleted = async (
     workspace: toUuid(workspace),
     id: toUuid(freshId("operation")),
     action: operation.action,
-    agent: null,
+    agent: operation.agentId === undefined ? null : toUuid(operation.agentId),
     state: "completed",
     requested_by: by,
     created_at: when,

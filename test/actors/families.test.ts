@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs"
 import { resolve } from "node:path"
 import { agentsFamily } from "../../actors/thread/tools/families/agents.ts"
 import { connectionsFamily } from "../../actors/thread/tools/families/connections.ts"
+import { memoryFamily } from "../../actors/thread/tools/families/memory.ts"
 import { threadFamily } from "../../actors/thread/tools/families/thread.ts"
 import { makeTools } from "../../actors/thread/tools/toolbox.ts"
 import type { Carry } from "../../machines/thread/context.ts"
@@ -40,7 +41,8 @@ const families = async () => [
     () => Effect.never,
     () => Effect.succeed(undefined)
   ),
-  connectionsFamily(server.database)
+  connectionsFamily(server.database),
+  memoryFamily({ approval: () => Effect.succeed(undefined), database: server.database, now: Date.now })
 ]
 
 describe("the families", () => {

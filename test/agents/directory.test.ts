@@ -52,6 +52,8 @@ describe("the directory", () => {
         compaction: { enabled: true, triggerRatio: 0.8, keepTurns: 2 },
         limits: { maxSteps: 50, maxTurnSeconds: 3600, maxParallelTools: 8 },
         roleIds: [allTools.id],
+        familyExposure: "search",
+        memory: { agent: "rw", workspace: "r" },
         toolsetIds: [],
         hooks: []
       }

@@ -167,8 +167,6 @@ it("what the contract names and is not built yet is not in the document", () => 
   const later = operations.filter((operation) => operation.later)
   assert.deepStrictEqual(later.map(title), [
     "GET /v1/subscriptions/{subscriptionId}",
-    "DELETE /v1/agents/{agentId}/memory/entry",
-    "POST /v1/agents/{agentId}/images",
     "GET /v1/agents/{agentId}/schedules",
     "GET /v1/feeds",
     "GET /v1/feeds/{feedId}/messages"
@@ -355,7 +353,8 @@ describe("every operation", () => {
   it("of a list that takes limit takes 1 to at most 200, and a cursor", () => {
     for (const { found, path } of all) {
       const limit = found.parameters.find((parameter) => parameter.name === "limit")
-      if (limit === undefined) continue
+      // A search is no list.
+      if (limit === undefined || path.endsWith("/search")) continue
       assert.deepStrictEqual([limit.schema.type, limit.schema.minimum], ["integer", 1], path)
       assert.isAtMost(Number(limit.schema.maximum), 200, path)
       assert.include(

@@ -174,8 +174,8 @@ const rules: ReadonlyArray<
   [
     "ProfileInput",
     "families that this server has",
-    [{ name: "P", models: ["a/b"], families: ["thread", "agents", "connections"] }],
-    [{ name: "P", models: ["a/b"], families: ["memory"] }]
+    [{ name: "P", models: ["a/b"], families: ["thread", "agents", "connections", "memory"] }],
+    [{ name: "P", models: ["a/b"], families: ["feeds"] }]
   ],
   [
     "ClientTool",
@@ -303,11 +303,18 @@ describe("the document says of", () => {
         `200 GET /v1/${path}/{${id}}`,
         `200 PATCH /v1/${path}/{${id}}`
       ]),
+      ...["/v1/agents/{agentId}/memory/entry", "/v1/memory/entry"].flatMap((path) => [
+        `200 GET ${path}`,
+        `200 PUT ${path}`,
+        `201 PUT ${path}`
+      ]),
       "200 GET /v1/approval-policy",
       "200 PUT /v1/approval-policy",
       "200 GET /v1/profiles/{profileId}/versions/{version}",
       "200 POST /v1/toolsets/{toolsetId}/refresh",
-      "200 POST /v1/threads/{threadId}/cancel"
+      "200 POST /v1/threads/{threadId}/cancel",
+      "200 POST /v1/threads/{threadId}/compact",
+      "200 POST /v1/threads/{threadId}/archive"
     ])
   })
 

@@ -8,6 +8,13 @@ import { logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
 /** By the names that paths give them. */
 export type Ids = Readonly<Record<string, string>>
 
+/** Versions of an agent's entry: those of the workspace's that stand for the same in other paths. */
+const shared = new Map<string, string>()
+
+/** What a request about memory has to say beside its path. */
+const queryOf = (path: string) =>
+  /\/memory\/entry/.test(path) ? "?key=k" : /\/memory\/search$/.test(path) ? "?q=v" : ""
+
 let furnished = 0
 export const furnish = async (client: Client): Promise<Ids> => {
   const namespace = `desk${++furnished}`
@@ -40,8 +47,12 @@ export const furnish = async (client: Client): Promise<Ids> => {
   const { toolCallId = "" } = waits.find(({ type }) => type === "client_tool") ?? {}
   const { id: inputId, turnId } = await submit(client, threadId, "waits")
   const hookId: string = (await client.get(`/v1/profiles/${profileId}`)).body.profile.hooks[0].id
+  const noted = async (path: string): Promise<string> => (await client.put(path, { value: "v" })).body.entry.version
+  const versionId = await noted(`/v1/agents/${agentId}/memory/entry?key=k`)
+  shared.set(versionId, await noted("/v1/memory/entry?key=k"))
   return {
     agentId,
+    versionId,
     hookId,
     inputId,
     profileId,
@@ -76,5 +87,5 @@ export const pathWith = (path: string, ids: Ids) =>
   path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const id = ids[name]
     assert(id !== undefined && id !== "", `no test has a ${name}: furnish one in test/http/everything.ts`)
-    return id
-  })
+    return path.startsWith("/v1/memory/") ? (shared.get(id) ?? id) : id
+  }) + queryOf(path)

@@ -19,7 +19,7 @@ const ask = (agentId: string | undefined, tool: string, input: unknown = {}): Pr
         {
           workspace: server.workspaces.alpha,
           ...(agentId !== undefined && {
-            lease: { agentId, threadId: absent("thr_"), turnId: absent("trn_"), hops: 0 }
+            lease: { agentId }
           })
         },
         tool,

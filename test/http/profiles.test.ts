@@ -31,6 +31,9 @@ describe("creating a profile", () => {
       limits: { maxSteps: 3, maxTurnSeconds: 3600, maxParallelTools: 8 },
       toolsetIds: [],
       roleIds: [allTools.id],
+      compaction: { enabled: true, triggerRatio: 0.8, keepTurns: 2 },
+      familyExposure: "search",
+      memory: { agent: "rw", workspace: "r" },
       hooks: []
     })
     assert.strictEqual(createdAt, updatedAt)
@@ -75,12 +78,14 @@ describe("creating a profile", () => {
     ["a blank name", { name: " " }, "name"],
     ["an unknown limit", { limits: { maxTokens: 5 } }, "limits.maxTokens"],
     ["an unknown field", { model: "troupe/scripted" }, "model"],
-    ["a tool family that this server has not got", { families: ["thread", "memory"] }, "families[1]"],
+    ["a tool family that this server has not got", { families: ["thread", "feeds"] }, "families[1]"],
     ["a tool family that is none", { families: ["magic"] }, "families[0]"],
     ["a role's id of another form", { roleIds: ["x"] }, "roleIds[0]"],
     ["a role twice", { roleIds: [allTools.id, allTools.id] }, "roleIds"],
-    ["memory, which nothing would honour", { memory: { agent: "rw" } }, "memory"],
-    ["compaction, which nothing would honour", { compaction: { triggerRatio: 0.5 } }, "compaction"]
+    ["a way to use memory that there is not", { memory: { agent: "w" } }, "memory.agent"],
+    ["a store that there is not", { memory: { thread: "r" } }, "memory.thread"],
+    ["a way to show families that there is not", { familyExposure: "never" }, "familyExposure"],
+    ["a trigger that there is not", { compaction: { triggerRatio: 1 } }, "compaction.triggerRatio"]
   ] as const) {
     it(`refuses ${what} with its path`, async () => refused(await post(fields), 400, "invalid_request", path))
   }

@@ -21,7 +21,7 @@ export const assertRefused = (answer: Refusal, status: number, error: string, co
   if (code !== undefined) assert.strictEqual(answer.body.code, code, seen)
   assert.isNotEmpty(answer.body.message)
   for (const name of Object.keys(answer.body))
-    assert.oneOf(name, ["error", "message", "code", "attemptsRemaining", "retryAfterSeconds"])
+    assert.oneOf(name, ["error", "message", "code", "attemptsRemaining", "currentVersion", "retryAfterSeconds"])
   const after = answer.body.retryAfterSeconds
   assert.strictEqual(answer.headers.get("retry-after"), after === undefined ? null : String(after))
 }

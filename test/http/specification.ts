@@ -96,7 +96,6 @@ export const operations: ReadonlyArray<Operation> = [
     schemes: both,
     answer: "OperationHandle",
     wrapper: true,
-    later: true,
     parameters: [path("agentId"), query("key", "string"), query("expectedVersion", "string")]
   },
   {

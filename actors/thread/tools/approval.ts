@@ -23,13 +23,19 @@ export interface ActionOfTool {
   readonly request: unknown
 }
 
-/** Undefined where nothing parks: the tool runs. */
+/**
+ * Undefined where nothing parks: the tool runs. `refused`: what it would be refused with at once, asked before it
+ * parks.
+ */
 export type ToolApproval = (
   by: CallBy,
-  asked: ActionOfTool
+  asked: ActionOfTool,
+  refused?: Effect.Effect<BuiltInOutcome | undefined, DatabaseUnavailable>
 ) => Effect.Effect<BuiltInOutcome | undefined, DatabaseUnavailable>
 
 const full = toolError(`queue_full: ${limits.pendingOperations} requests of this workspace wait for approval already.`)
+
+const nothing = Effect.succeed(undefined)
 
 export const makeApproval = Effect.gen(function* () {
   const bus = yield* Bus
@@ -40,7 +46,11 @@ export const makeApproval = Effect.gen(function* () {
   const parkFor = Effect.fnUntraced(function* (by: CallBy, { action, agentId, request }: ActionOfTool) {
     const own = by.identity === undefined ? {} : { identity: by.identity }
     const principal: Principal = { type: "agent", id: by.agentId, ...own }
-    const requester = { principal, credential: { type: "lease", agentId: by.agentId, ...own } } as const
+    const requester = {
+      principal,
+      credential: { type: "lease", agentId: by.agentId, ...own },
+      ...(by.turnId === undefined ? {} : { from: { threadId: by.threadId, turnId: by.turnId } })
+    } as const
     const parked = yield* database.atomically("operations.park", (tx) =>
       park(tx, by.workspace, { action, agentId: agentId ?? by.agentId, request, requester }, lease.now())
     )
@@ -59,14 +69,17 @@ export const makeApproval = Effect.gen(function* () {
     return { output: { operation } }
   })
 
-  const approval: ToolApproval = (by, asked) =>
+  const approval: ToolApproval = (by, asked, refused = nothing) =>
     Effect.flatMap(
       policies.parks(by.workspace, {
         action: asked.action,
         principal: "agent",
         agentId: asked.agentId ?? by.agentId
       }),
-      (parks) => (parks ? parkFor(by, asked) : Effect.succeed(undefined))
+      (parks) =>
+        parks
+          ? Effect.flatMap(refused, (refusal) => (refusal === undefined ? parkFor(by, asked) : Effect.succeed(refusal)))
+          : nothing
     )
   return approval
 })

@@ -59,11 +59,17 @@ const unapproved = ({ approvals = [] }: Carry, tool: string, grants: ReadonlyArr
 /** What is shown from the start comes first, and what a search may reveal last: prompts change at their end only. */
 const offersOf = (
   tools: ReadonlyArray<Tool>,
+  open: ReadonlyArray<BuiltIn>,
   { families, tools: found }: Hidden,
   search: BuiltIn
 ): ReadonlyArray<Offer> => {
   const hidden = [...families.flatMap(({ tools }) => tools), ...found]
-  return [...tools.filter(({ exposure }) => exposure === "always"), ...(hidden.length === 0 ? [] : [search]), ...hidden]
+  return [
+    ...tools.filter(({ exposure }) => exposure === "always"),
+    ...open,
+    ...(hidden.length === 0 ? [] : [search]),
+    ...hidden
+  ]
 }
 
 export const makeTools = (families: ReadonlyArray<Family>) =>
@@ -83,17 +89,23 @@ export const makeTools = (families: ReadonlyArray<Family>) =>
         ...(systemPrompt === undefined ? {} : { systemPrompt })
       }
       const rolesNow = Effect.mapError(roles.of(workspace, roleIds), unreachable)
+      const own = families.filter(({ name }) => profile.families?.includes(name))
+      const isOpen = profile.familyExposure === "always"
+      const open = isOpen ? own.flatMap(({ tools }) => tools) : []
       const hidden: Hidden = {
-        families: families.filter(({ name }) => profile.families?.includes(name)),
+        families: isOpen ? [] : own,
         tools: tools.filter(({ exposure }) => exposure === "search")
       }
-      const offers = offersOf(tools, hidden, toolSearch(hidden, rolesNow))
+      const offers = offersOf(tools, open, hidden, toolSearch(hidden, rolesNow))
       if (offers.length === 0 && toolsetIds.length === 0) return { ...emptyToolkit, ...known }
       const named = new Map(offers.map((tool) => [tool.name, tool]))
 
-      const find = (name: string, { reveals }: Carry) => {
+      const shown = new Set<Offer>(open)
+      const isShown = (tool: Offer, { reveals }: Carry) => shown.has(tool) || isRevealed(tool, reveals)
+
+      const find = (name: string, carry: Carry) => {
         const tool = named.get(name)
-        return tool !== undefined && isRevealed(tool, reveals) ? tool : undefined
+        return tool !== undefined && isShown(tool, carry) ? tool : undefined
       }
 
       /** Why nothing can be called by a name. What was never listed may be there all the same: its server is away. */
@@ -164,7 +176,7 @@ export const makeTools = (families: ReadonlyArray<Family>) =>
         const { input, toolCallId } = asked
         begun()
         return yield* tool.kind === "built-in"
-          ? tool.run(by, input, toolCallId)
+          ? tool.run({ ...by, memory: profile.memory }, input, toolCallId)
           : toolsets.call(workspace, tool, input, toolCallId, { progressed, lease: leaseOf(by, asked.turnId) })
       })
 
@@ -175,8 +187,7 @@ export const makeTools = (families: ReadonlyArray<Family>) =>
             offers
               .filter(
                 (tool) =>
-                  isRevealed(tool, carry.reveals) &&
-                  mayEver(rolesOf(tool, asked), { name: tool.name, readOnly: isReadOnly(tool) })
+                  isShown(tool, carry) && mayEver(rolesOf(tool, asked), { name: tool.name, readOnly: isReadOnly(tool) })
               )
               .map(definitionOf)
           ),

@@ -13,6 +13,7 @@ import * as operations from "./010_operations.ts"
 import * as keys from "./011_keys.ts"
 import * as budgets from "./012_budgets.ts"
 import * as usage from "./013_usage.ts"
+import * as memory from "./014_memory.ts"
 import * as images from "./015_images.ts"
 import * as archive from "./017_archive.ts"
 
@@ -30,6 +31,7 @@ export const migrations: Record<string, Migration> = {
   "011_keys": keys,
   "012_budgets": budgets,
   "013_usage": usage,
+  "014_memory": memory,
   "015_images": images,
   "017_archive": archive
 }

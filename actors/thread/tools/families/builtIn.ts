@@ -1,11 +1,13 @@
 /**
  * Tools of the runtime itself: the API seen from inside, in families, under the same roles as all tools.
  *
- * U1. A tool of a family is called `family.tool`, and hidden until `tool_search` has revealed its family.
+ * U1. A tool of a family is called `family.tool`, and hidden until `tool_search` has revealed its family, unless the
+ *     profile shows families always.
  * U2. Its marks are true: what is marked read-only changes nothing, what is marked idempotent may run again after a
  *     crash.
  */
 import { Effect, Schema } from "effect"
+import type { ProfileMemory } from "../../../../src/agents/profile.ts"
 import type { ToolReveal } from "../../../../src/domain/event.ts"
 import { wordsOf } from "../../../../src/domain/problems.ts"
 import type { DatabaseUnavailable } from "../../../../src/database/Database.ts"
@@ -15,6 +17,11 @@ import type { BuiltInOutcome } from "../toolkit.ts"
 import type { CallBy } from "../../settings.ts"
 
 export type FamilyName = NonNullable<ToolReveal["families"]>[number]
+
+/** Whose call it is, with what the profile of its turn says. */
+export interface BuiltInBy extends CallBy {
+  readonly memory: ProfileMemory
+}
 
 export interface BuiltIn {
   readonly kind: "built-in"
@@ -27,7 +34,7 @@ export interface BuiltIn {
   /** It does nothing but wait for another agent's turn. */
   readonly asksAgent: boolean
   /** Never fails: a failure is an outcome. Interruption stops what it has begun. */
-  readonly run: (by: CallBy, input: unknown, toolCallId: string) => Effect.Effect<BuiltInOutcome>
+  readonly run: (by: BuiltInBy, input: unknown, toolCallId: string) => Effect.Effect<BuiltInOutcome>
 }
 
 export interface Family {
@@ -47,7 +54,7 @@ interface Made<Input> {
   readonly idempotent?: boolean
   readonly asksAgent?: boolean
   readonly run: (
-    by: CallBy,
+    by: BuiltInBy,
     input: Input,
     toolCallId: string
   ) => Effect.Effect<BuiltInOutcome, DatabaseUnavailable | Unreachable>
