@@ -81,6 +81,8 @@ export class History {
   readonly budgets = new Map<string, number>()
   /** Operations that somebody decided: the agent that each makes, and whether whoever asked had lost their key. */
   readonly operations = new Map<string, { readonly name: string; readonly revoked: boolean }>()
+  /** Writes of memory that were answered: of which entry, and the versions before and after. */
+  readonly writes: Array<{ readonly what: string; readonly expectedVersion: string; readonly version: string }> = []
   /** Leases that were good while their turns ran. */
   leases = 0
   /** What no client may ever see. */

@@ -7,6 +7,7 @@
  * J1. The head says how long the log is.
  * J2. An acknowledged input's text stands in one place, one of unknown outcome in one at most, a refused one nowhere.
  * J5. What a log says was answered is what one client was told it had answered, and nobody else was.
+ * J7. Memory that is compared and set is one chain (clients/keeper.ts).
  * J9. Nobody sees a log shrink; a stream shows every event once, in order.
  * J10. No wait runs out before its time by the database's clock; each is resolved once.
  * J11. Nobody spends more than they may (clients/spender.ts).
@@ -26,6 +27,7 @@ import { type FactColumns, factColumns, storedFact } from "../../src/journal/sto
 import { isTerminal, openTurns, type Recorded, recorded, unaccounted, violations } from "../invariants.ts"
 import { type Audit, auditViolations, isTakeover } from "./audit.ts"
 import { wronglyDone } from "./clients/asker.ts"
+import { forkedMemory } from "./clients/keeper.ts"
 import { overspent } from "./clients/spender.ts"
 import type { Cluster } from "./Cluster.ts"
 import type { History, ThreadHistory } from "./History.ts"
@@ -272,7 +274,8 @@ export const check = async (
     ...answersKept(history, stored),
     ...monotonic(history, stored),
     ...(await overspent(cluster, history)),
-    ...(await wronglyDone(cluster, history))
+    ...(await wronglyDone(cluster, history)),
+    ...(await forkedMemory(cluster, history))
   ]
   if (restless !== undefined) broken.push(restless)
   const claims = new Map<string, number>()

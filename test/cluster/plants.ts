@@ -248,5 +248,17 @@ export const plants: ReadonlyArray<Plant> = [
     ],
     fault: "kill -9",
     caughtAs: /^R2/
+  },
+  {
+    name: "a compare-and-set that does not compare",
+    edits: [
+      {
+        file: "src/memory/writing.ts",
+        find: "when is_live and ($14::bool or version <> $15::uuid) then 'conflict'",
+        put: "when is_live and $14::bool and version = $15::uuid then 'conflict'"
+      }
+    ],
+    fault: "kill -9",
+    caughtAs: /^J7/
   }
 ]

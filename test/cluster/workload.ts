@@ -10,6 +10,7 @@ import { randomOf } from "../process/Mixed.ts"
 import { Caller } from "./Caller.ts"
 import type { Cluster, Workspace } from "./Cluster.ts"
 import { askApproval } from "./clients/asker.ts"
+import { keepMemory } from "./clients/keeper.ts"
 import { useLeases } from "./clients/lessee.ts"
 import type { Office } from "./clients/office.ts"
 import { spend } from "./clients/spender.ts"
@@ -27,7 +28,7 @@ export interface WorkloadOptions {
   /** The share of submits under an idempotency key. */
   readonly keyed?: number
   readonly followers?: number
-  /** Whether agents have budgets, requests wait for approval and tool servers have leases. */
+  /** Whether agents have budgets, requests wait for approval, tool servers have leases, and clients write memory. */
   readonly governed?: boolean
   /** Mean pause of a user between steps. */
   readonly thinkMs?: number
@@ -144,7 +145,7 @@ export class Workload {
     if (this.#options.governed)
       for (const { workspace } of stages) {
         const office = this.#office(workspace)
-        this.#users.push(spend(office), askApproval(office), useLeases(office))
+        this.#users.push(spend(office), askApproval(office), useLeases(office), keepMemory(office), keepMemory(office))
       }
   }
 
