@@ -3,12 +3,12 @@ import { Effect, Schema } from "effect"
 import { Bus } from "../../src/bus/Bus.ts"
 import { limits } from "../../src/domain/limits.ts"
 import { appendMessages } from "../../src/feeds/appending.ts"
-import { Append, FeedInput, FeedPatch } from "../../src/feeds/feed.ts"
+import { FeedAppend, FeedInput, FeedPatch } from "../../src/feeds/feed.ts"
 import {
   archiveFeed,
   createFeed,
   type FeedPatchRefusal,
-  type NotThere,
+  type FeedNotThere,
   patchFeed,
   type StoredFeed
 } from "../../src/feeds/rows.ts"
@@ -30,7 +30,7 @@ const tooMany = new Refused({
 const conflict = (lastSeq: number) =>
   new Refused({ error: "feed_conflict", message: `expectedLastSeq: the last seq is ${lastSeq}` })
 
-const notThere = ({ refused }: NotThere) => (refused === "not_found" ? noFeed : changed)
+const notThere = ({ refused }: FeedNotThere) => (refused === "not_found" ? noFeed : changed)
 
 const refusal = (refused: FeedPatchRefusal) => {
   switch (refused.refused) {
@@ -51,7 +51,7 @@ const answer = ({ feed, rev }: StoredFeed) => jsonAnswer({ feed }, 200, { etag: 
 const ifMatch = Schema.optionalKey(Schema.String)
 const ChangeOfOne = Schema.Struct({ feedId: Schema.String, ifMatch, patch: FeedPatch })
 const ArchiveOfOne = Schema.Struct({ feedId: Schema.String, ifMatch })
-const AppendToOne = Schema.Struct({ feedId: Schema.String, ...Append.fields })
+const AppendToOne = Schema.Struct({ feedId: Schema.String, ...FeedAppend.fields })
 
 export const makeFeedActions = Effect.gen(function* () {
   const bus = yield* Bus

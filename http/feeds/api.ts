@@ -5,7 +5,16 @@ import { described } from "../../src/domain/described.ts"
 import { limits } from "../../src/domain/limits.ts"
 import { NextCursor } from "../../src/domain/nextCursor.ts"
 import { FeedId } from "../../src/domain/resourceIds.ts"
-import { Append, Appended, Feed, FeedInput, FeedMessage, FeedName, FeedPatch, Tag } from "../../src/feeds/feed.ts"
+import {
+  FeedAppend,
+  FeedAppended,
+  Feed,
+  FeedInput,
+  FeedMessage,
+  FeedName,
+  FeedPatch,
+  Tag
+} from "../../src/feeds/feed.ts"
 import { access } from "../access.ts"
 import { refuses } from "../errors.ts"
 import { IfMatch } from "../etag.ts"
@@ -79,8 +88,8 @@ export const FeedsApi = HttpApiGroup.make("feeds")
       ),
     HttpApiEndpoint.post("append", "/feeds/:feedId/messages", {
       params: { feedId: FeedId },
-      payload: Append,
-      success: [Appended.pipe(HttpApiSchema.status(201)), Appended],
+      payload: FeedAppend,
+      success: [FeedAppended.pipe(HttpApiSchema.status(201)), FeedAppended],
       error: refuses("feed_archived", "feed_conflict", "origin_not_allowed", "queue_full")
     })
       .annotateMerge(access("run", { stores: "rows", parks: true, trigger: true, bodyBytes: limits.feedBodyBytes }))

@@ -10,7 +10,7 @@ import type { Tx } from "../database/handle.ts"
 import { toUuid } from "../domain/ids.ts"
 import { limits } from "../domain/limits.ts"
 import type { Principal } from "../domain/principal.ts"
-import type { Append, Appended, FeedMessageInput } from "./feed.ts"
+import type { FeedAppend, FeedAppended, FeedMessageInput } from "./feed.ts"
 
 export interface AppendedBy {
   readonly principal: Principal
@@ -47,7 +47,7 @@ const knownKeys = async (tx: Tx, space: string, feed: string, keys: ReadonlyArra
 /** Numbers what is new; what has a key that is known gets the seq of that. `known` learns the new keys. */
 const numbered = (messages: ReadonlyArray<FeedMessageInput>, lastSeq: number, known: Map<string, number>) => {
   const rows: Array<Row> = []
-  const answers = messages.map((message): Appended["messages"][number] => {
+  const answers = messages.map((message): FeedAppended["messages"][number] => {
     const { dedupeKey } = message
     const before = dedupeKey === undefined ? undefined : known.get(dedupeKey)
     if (before !== undefined) return { seq: before, duplicate: true }
@@ -63,9 +63,9 @@ export const appendMessages = async (
   tx: Tx,
   workspace: string,
   feedId: string,
-  { expectedLastSeq, messages }: Append,
+  { expectedLastSeq, messages }: FeedAppend,
   { hops, principal }: AppendedBy
-): Promise<Appended | AppendRefusal> => {
+): Promise<FeedAppended | AppendRefusal> => {
   const space = toUuid(workspace)
   const feed = toUuid(feedId)
   const held = await tx

@@ -109,7 +109,7 @@ export type FeedMessageInput = typeof FeedMessageInput.Type
 const bytesOf = ({ tags = [], text }: FeedMessageInput) =>
   tags.reduce((sum, tag) => sum + utf8Bytes(tag), utf8Bytes(text))
 
-export const Append = Schema.Struct({
+export const FeedAppend = Schema.Struct({
   messages: described(
     Schema.Array(FeedMessageInput).check(
       Schema.isMinLength(1),
@@ -127,10 +127,10 @@ export const Append = Schema.Struct({
     Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }))),
     "What the feed's `lastSeq` has to be, else it is 409 `feed_conflict`. Absent: anything."
   )
-}).annotate({ identifier: "Append" })
-export type Append = typeof Append.Type
+}).annotate({ identifier: "FeedAppend" })
+export type FeedAppend = typeof FeedAppend.Type
 
-export const Appended = Schema.Struct({
+export const FeedAppended = Schema.Struct({
   messages: described(
     Schema.Array(
       Schema.Struct({
@@ -145,8 +145,8 @@ export const Appended = Schema.Struct({
   ),
   startSeq: described(Schema.optionalKey(Schema.Int), "Seq of the first message that was written. Absent: none was."),
   endSeq: described(Schema.optionalKey(Schema.Int), "Seq of the last message that was written.")
-}).annotate({ identifier: "Appended" })
-export type Appended = typeof Appended.Type
+}).annotate({ identifier: "FeedAppended" })
+export type FeedAppended = typeof FeedAppended.Type
 
 export const FeedMessage = Schema.Struct({
   seq: described(Schema.Int, "Place of the message in its feed, from 1, without gaps."),

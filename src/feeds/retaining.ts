@@ -31,9 +31,9 @@ const raise = Effect.fnUntraced(function* () {
                   and m.appended_at >= now() - make_interval(secs => f.max_age_seconds)
                 order by m.seq limit 1) m) end) as keeps
         from feeds f where (f.max_messages is not null or f.max_age_seconds is not null) and f.last_seq >= f.first_seq),
-      some as (select f.workspace, f.id, d.keeps from feeds f join due d using (workspace, id)
+      chosen as (select f.workspace, f.id, d.keeps from feeds f join due d using (workspace, id)
         where d.keeps > f.first_seq limit ${someFeeds} for update of f skip locked)
-    update feeds f set first_seq = greatest(f.first_seq, s.keeps) from some s
+    update feeds f set first_seq = greatest(f.first_seq, s.keeps) from chosen s
       where f.workspace = s.workspace and f.id = s.id returning f.id`.execute(db)
   )
   return rows.length

@@ -21,14 +21,14 @@ export interface StoredFeed {
   readonly feed: Feed
   readonly rev: number
 }
-export interface NotThere {
+export interface FeedNotThere {
   readonly refused: "not_found" | "precondition"
 }
 export interface NoRoom {
   readonly refused: "name_taken" | "too_many"
 }
 export type FeedPatchRefusal =
-  | NotThere
+  | FeedNotThere
   | { readonly refused: "archived" | "name_taken" }
   | { readonly refused: "invalid"; readonly cause: Schema.SchemaError }
 
@@ -194,7 +194,7 @@ export const archiveFeed = async (
   id: string,
   fits: (rev: number) => boolean,
   at: number
-): Promise<StoredFeed | NotThere> => {
+): Promise<StoredFeed | FeedNotThere> => {
   const row = await held(tx, workspace, id).forUpdate().executeTakeFirst()
   if (row === undefined) return { refused: "not_found" }
   if (!fits(row.rev)) return { refused: "precondition" }
