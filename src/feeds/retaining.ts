@@ -13,6 +13,8 @@ import { limits } from "../domain/limits.ts"
 const portion = 2_000
 /** Messages of a feed that are looked at for their age in a round. */
 const looked = 10_000
+/** Statements of a round that look. */
+const mostLooks = 100
 /** Feeds a statement. */
 const someFeeds = 500
 
@@ -54,7 +56,8 @@ const sweep = Effect.fnUntraced(function* () {
 
 /** One round; how many messages went. */
 export const retainMessages = Effect.fnUntraced(function* () {
-  while ((yield* raise()) >= someFeeds);
+  // Again where a statement has not looked far enough; feeds that grow meanwhile do not keep it for ever.
+  for (let looks = 0; looks < mostLooks; looks++) if ((yield* raise()) === 0) break
   let gone = 0
   for (;;) {
     const some = yield* sweep()

@@ -253,7 +253,7 @@ describe("messages", () => {
     assert.strictEqual((await seqs(server.alpha, id, `?startSeq=${first.body.nextSeq}`)).at(-1), 24)
   })
 
-  it("wake whoever waits for them, on another node too, and tell watchers of the workspace", async () => {
+  it("wake whoever waits for them, on another node too", async () => {
     const { id } = await makeFeed(server.alpha)
     const waiting = [
       page(server.alpha, id, "?startSeq=1&waitSeconds=30"),
