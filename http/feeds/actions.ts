@@ -119,7 +119,7 @@ export const makeFeedActions = Effect.gen(function* () {
           }
           if (done.endSeq === undefined) return jsonAnswer(done)
           appended.set(params, done.endSeq)
-          return jsonAnswer(done, 201)
+          return jsonAnswer(done, 201, { location: `/v1/feeds/${feedId}/messages?startSeq=${done.startSeq}` })
         },
         changed: ({ workspace }, params) => {
           const lastSeq = appended.get(params)
