@@ -39,6 +39,7 @@ import { AuthApi } from "./auth/api.ts"
 import { ConnectionsApi } from "./connections/api.ts"
 import { contract } from "./contract.ts"
 import { EventsApi } from "./events/api.ts"
+import { FeedsApi } from "./feeds/api.ts"
 import { HooksApi } from "./hooks/api.ts"
 import { IdentitiesApi } from "./identities/api.ts"
 import { ImagesApi } from "./images/api.ts"
@@ -90,6 +91,7 @@ export class Api extends contract(
     HooksApi,
     MemoryApi,
     SharedMemoryApi,
+    FeedsApi,
     OperationsApi,
     ApprovalsApi,
     AuthApi,

@@ -1,7 +1,7 @@
 /**
  * The body of a request: read once, held to its limits, parsed once.
  *
- * B1. At most 1 MiB, whether announced or not; what is over is not buffered.
+ * B1. At most 1 MiB, or what its endpoint takes, whether announced or not; what is over is not buffered.
  * B2. UTF-8, JSON, at most 64 levels deep: all checked before the parser and the schema see it.
  * B3. A request that announces no body has none (RFC 9112, 6.3), and its stream is not read: the listener opens none
  *     for it.
@@ -136,11 +136,12 @@ export const readBytes = (
  */
 export const receive = (
   request: HttpServerRequest.HttpServerRequest,
-  sender: Sender
+  sender: Sender,
+  most: number = limits.bodyBytes
 ): Effect.Effect<void, BodyRefusal> => {
   const refused = refuseType(header(request, "content-type"), header(request, "content-encoding"))
   if (refused !== undefined) return Effect.fail(refused)
-  if (Number(header(request, "content-length")) > limits.bodyBytes) return Effect.fail(tooLarge(limits.bodyBytes))
+  if (Number(header(request, "content-length")) > most) return Effect.fail(tooLarge(most))
   const keep = (text: string) => {
     asJson(request)
     Object.defineProperty(request, "text", { value: Effect.succeed(text === "" ? "{}" : text) })
@@ -148,7 +149,7 @@ export const receive = (
   return isBodiless(request)
     ? Effect.sync(() => keep(""))
     : Effect.map(
-        Effect.flatMap(readBytes(request, sender), (bytes) => done(checked(bytes))),
+        Effect.flatMap(readBytes(request, sender, most), (bytes) => done(checked(bytes))),
         keep
       )
 }

@@ -1,6 +1,7 @@
 /**
  * What of its workspace a credential reaches that is not good for all of it: a lease its own agent, its own thread and
- * what its agent has asked for; a trigger the threads of its agents. The gate asks by the ids in the path, for every
+ * what its agent has asked for; a trigger the threads of its agents and
+ * its feeds. The gate asks by the ids in the path, for every
  * endpoint alike, so that no handler can forget it.
  *
  * V1. What is not reached is answered as what is not there.
@@ -35,7 +36,7 @@ export class Coverage extends Context.Service<
 }
 
 /** Parameters of paths that it knows the owner of. */
-const known = ["agentId", "threadId", "operationId"]
+const known = ["agentId", "threadId", "operationId", "feedId"]
 
 /** Those of a path that it does not: an endpoint with one is for credentials that reach everything. */
 export const unknownIn = (path: string): ReadonlyArray<string> =>
@@ -55,7 +56,7 @@ const isOperation = isIdOf("operation")
 
 const makeCoverage = ({ agentOf, asker }: Owners): Coverage["Service"] => ({
   agentOf,
-  covers: ({ lease, trigger, workspace }, { agentId, operationId, threadId }) => {
+  covers: ({ lease, trigger, workspace }, { agentId, feedId, operationId, threadId }) => {
     if (lease !== undefined) {
       if (agentId !== undefined && agentId !== lease.agentId) return no
       if (threadId !== undefined && threadId !== lease.threadId) return no
@@ -65,6 +66,7 @@ const makeCoverage = ({ agentOf, asker }: Owners): Coverage["Service"] => ({
     if (trigger !== undefined) {
       if (agentId !== undefined && !trigger.agentIds.has(agentId)) return no
       if (operationId !== undefined) return no
+      if (feedId !== undefined && !trigger.feedIds.has(feedId)) return no
       if (threadId === undefined) return yes
       return isThread(threadId)
         ? Effect.map(agentOf(workspace, threadId), (id) => id !== undefined && trigger.agentIds.has(id))

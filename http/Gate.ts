@@ -85,8 +85,15 @@ const answers = {
   )
 }
 
-/** Bytes of its body as its head says, and no more than any body may have. */
-const announced = (request: GateRequest) => Math.min(limits.bodyBytes, Number(header(request, "content-length") ?? 0))
+/** Reads a body, of at most so many bytes. */
+const receiving =
+  (most?: number): typeof receive =>
+  (request, sender) =>
+    receive(request, sender, most)
+
+/** Bytes of its body as its head says, and no more than it may have. */
+const announced = (request: GateRequest, most: number = limits.bodyBytes) =>
+  Math.min(most, Number(header(request, "content-length") ?? 0))
 
 /** Nothing for streams, which have a rule of their own. */
 const sizeOf = ({ body }: HttpServerResponse.HttpServerResponse) =>
@@ -139,7 +146,7 @@ export const layer = Layer.effect(
       const found = Context.getOption(Context.merge(group.annotations, endpoint.annotations), Access)
       if (found._tag === "None")
         throw new Error(`${group.identifier}.${endpoint.identifier} does not say what access it needs`)
-      const { delivery, lease, scopes, stores, trigger, upload } = found.value
+      const { bodyBytes, delivery, lease, scopes, stores, trigger, upload } = found.value
       const namesSomething = endpoint.path.includes("/:")
       const unowned = lease || trigger ? unknownIn(endpoint.path) : []
       if (unowned.length > 0)
@@ -149,7 +156,7 @@ export const layer = Layer.effect(
       const takesBody = upload
         ? uploads.receive
         : endpoint.payload.size > 0
-          ? receive
+          ? receiving(bodyBytes)
           : HttpMethod.hasBody(endpoint.method)
             ? receiveNothing
             : undefined
@@ -250,7 +257,7 @@ export const layer = Layer.effect(
               sent: Query,
               credential: Pick<Credential, "caller" | "identityDisabled">
             ): GateAnswer => {
-              const { headers, refused } = take(credential.caller, announced(request))
+              const { headers, refused } = take(credential.caller, announced(request, bodyBytes))
               return refused === undefined
                 ? Effect.map(roomy(request, sent, credential), (response) => {
                     count(credential.caller, sizeOf(response))

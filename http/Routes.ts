@@ -10,6 +10,7 @@ import { ApprovalsHandlers } from "./approvals/handlers.ts"
 import { AuthHandlers } from "./auth/handlers.ts"
 import { ConnectionsHandlers } from "./connections/handlers.ts"
 import { EventsHandlers } from "./events/handlers.ts"
+import { FeedsHandlers } from "./feeds/handlers.ts"
 import * as Frame from "./Frame.ts"
 import * as Gate from "./Gate.ts"
 import { HooksHandlers } from "./hooks/handlers.ts"
@@ -42,6 +43,7 @@ const Handlers = Layer.mergeAll(
   AuthHandlers,
   ConnectionsHandlers,
   EventsHandlers,
+  FeedsHandlers,
   HooksHandlers,
   IdentitiesHandlers,
   LimitsHandlers,

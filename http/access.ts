@@ -27,6 +27,8 @@ export interface Rule {
   readonly stores: "rows" | "events" | undefined
   /** Its body is an image: raw bytes, or JSON that may be as long as they are. */
   readonly upload: boolean
+  /** Bytes that its body may have, where it is not as many as usual. */
+  readonly bodyBytes: number | undefined
 }
 
 export class Access extends Context.Service<Access, Rule>()("troupe/http/Access") {}
@@ -41,6 +43,7 @@ export const access = (
     readonly trigger?: true
     readonly stores?: "rows" | "events"
     readonly upload?: true
+    readonly bodyBytes?: number
   }
 ) =>
   Context.make(Access, {
@@ -50,7 +53,8 @@ export const access = (
     delivery: also?.delivery ?? false,
     trigger: also?.trigger ?? false,
     stores: also?.stores,
-    upload: also?.upload ?? false
+    upload: also?.upload ?? false,
+    bodyBytes: also?.bodyBytes
   })
 
 /** What stands behind a credential, as the document names it. */

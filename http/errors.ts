@@ -53,6 +53,8 @@ export const statuses = {
   quota_exceeded: 409,
   feed_name_taken: 409,
   feed_archived: 409,
+  feed_conflict: 409,
+  too_many_feeds: 409,
   thread_archived: 409,
   agent_archived: 409,
   profile_archived: 409,

@@ -20,6 +20,7 @@ import { type HeldOperation, holdOperation, resolveOperation, type StoredOperati
 import { makeAgentActions } from "../agents/actions.ts"
 import type { Caller } from "../Caller.ts"
 import { isRefused, Refused, toErrorResponse } from "../errors.ts"
+import { makeFeedActions } from "../feeds/actions.ts"
 import type { KeptAnswer } from "../Idempotency.ts"
 import { makeIdentityActions } from "../identities/actions.ts"
 import { makeMemoryActions } from "../memory/actions.ts"
@@ -95,6 +96,7 @@ const make = Effect.gen(function* () {
   const withdrawing = withdrawable(database)
   const all = [
     ...Object.values(yield* makeAgentActions),
+    ...Object.values(yield* makeFeedActions),
     ...Object.values(yield* makeIdentityActions),
     ...Object.values(yield* makeMemoryActions),
     ...Object.values(yield* makeThreadActions)

@@ -5,6 +5,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { missingAgent } from "../../src/agents/rows.ts"
 import type { Tx } from "../../src/database/handle.ts"
 import { fromTimestamp, toTimestamp } from "../../src/domain/time.ts"
+import { missingFeed } from "../../src/feeds/rows.ts"
 import { Lease } from "../../src/journal/Lease.ts"
 import { holdKey, listKeys, readKey, revokeKey } from "../../src/keys/rows.ts"
 import { Database } from "../../src/database/Database.ts"
@@ -22,9 +23,7 @@ import { sealedToken } from "./sealedToken.ts"
 
 const noAgent = (at: number) => new Refused({ error: "agent_not_found", message: `agentIds[${at}]: no such agent` })
 
-/** No feed can be made yet, so none that is named exists. */
-const refuseFeeds = (feedIds: ReadonlyArray<string>) =>
-  feedIds.length === 0 ? undefined : new Refused({ error: "feed_not_found", message: "feedIds[0]: no such feed" })
+const noFeed = (at: number) => new Refused({ error: "feed_not_found", message: `feedIds[${at}]: no such feed` })
 
 const sealedFor = (request: HttpServerRequest.HttpServerRequest) =>
   sealedToken({
@@ -62,7 +61,7 @@ export const AuthHandlers = HttpApiBuilder.group(
         const { identity: own, keyId, principal, workspace } = caller
         const { agentIds, expiresAt, feedIds = [], identity = own, kind = "api_key", name, provider, scopes } = payload
         const until = expiresAt === undefined ? caller.expiresAt : fromTimestamp(expiresAt)
-        const refused = refuseMore(caller, { scopes, identity, expiresAt: until }) ?? refuseFeeds(feedIds)
+        const refused = refuseMore(caller, { scopes, identity, expiresAt: until })
         if (refused !== undefined) return yield* refused
         return yield* writes.post(
           "auth.createKey",
@@ -70,6 +69,8 @@ export const AuthHandlers = HttpApiBuilder.group(
             if (!(await holdKey(tx, workspace, keyId))) return makerRevoked
             const unknown = await missingAgent(tx, workspace, agentIds ?? [])
             if (unknown !== -1) return noAgent(unknown)
+            const missing = await missingFeed(tx, workspace, feedIds)
+            if (missing !== -1) return noFeed(missing)
             const made = await issue(tx, workspace, {
               kind,
               name,

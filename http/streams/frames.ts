@@ -84,6 +84,11 @@ const operation = ({ action, agentId, operationId, state }: Of<"operation">): Qu
   key: `operation ${operationId}`
 })
 
+const feed = ({ feedId, lastSeq }: Of<"feed">): QueuedFrame => ({
+  text: text("feed", JSON.stringify({ feedId, lastSeq })),
+  key: `feed ${feedId}`
+})
+
 /** Pieces that wait together leave as one, with the first one's index. */
 export const delta = ({ eventId, index, text: piece, threadId, turnId }: Of<"delta">): QueuedFrame => ({
   text: text("delta", JSON.stringify({ threadId, turnId, eventId, index, text: piece })),
@@ -111,5 +116,7 @@ export const framesOf = once((hint: Exclude<Hint, { readonly type: "look" }>): R
       return [progress(hint)]
     case "operation":
       return [operation(hint)]
+    case "feed":
+      return [feed(hint)]
   }
 })

@@ -15,6 +15,7 @@ export const frameTypes = [
   "wait",
   "progress",
   "operation",
+  "feed",
   "discard",
   "gap",
   "bye"
@@ -135,6 +136,14 @@ const operation = frame(
   })
 )
 
+const feed = frame(
+  "feed",
+  Schema.Struct({
+    feedId: described(Schema.String, "The feed."),
+    lastSeq: described(Schema.Int, "Seq of its newest message.")
+  })
+)
+
 export const ThreadFrame = Schema.Union([
   ready,
   Schema.Struct({
@@ -160,6 +169,7 @@ export const HintFrame = Schema.Union([
   wait,
   progress,
   operation,
+  feed,
   discard,
   gap,
   bye

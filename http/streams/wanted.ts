@@ -10,6 +10,7 @@ export interface Wanted {
   readonly wait: boolean
   readonly progress: boolean
   readonly operation: boolean
+  readonly feed: boolean
 }
 
 /**
@@ -31,6 +32,7 @@ export const wanted = (
     queue: asked("queue"),
     wait: asked("wait"),
     operation: asked("operation"),
+    feed: asked("feed"),
     progress: of === "one" ? asked("progress") : types?.has("progress") === true
   }
 }

@@ -55,6 +55,8 @@ export type News =
       readonly action: string
       readonly state: OperationState
     }
+  /** Messages were appended to a feed of the workspace. Its thread and its agent are empty. */
+  | { readonly type: "feed"; readonly feedId: string; readonly lastSeq: number }
   /** Hints were lost, or may have been (B4). What a watch of more than one thread does not name is empty here. */
   | { readonly type: "look" }
 

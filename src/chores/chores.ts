@@ -9,6 +9,7 @@ import type { Lease } from "../journal/Lease.ts"
 import { forgetMemory } from "../memory/forgetting.ts"
 import { foldTallies } from "../quotas/tallies.ts"
 import { choreDuration, choresDone, record } from "../telemetry/metrics.ts"
+import { retainMessages } from "../feeds/retaining.ts"
 import { clearDeleted } from "../threads/deleting.ts"
 import { foldUsage } from "../usage/rows.ts"
 import { forgetOldKeys } from "./tidy.ts"
@@ -28,7 +29,8 @@ export const chores: ReadonlyArray<Chore<Database | Lease>> = [
   { name: "roll up spend", every: "1 hour", work: rollUpSpend() },
   { name: "fold usage", every: "1 hour", work: foldUsage() },
   { name: "clear deleted threads", every: "10 seconds", work: clearDeleted() },
-  { name: "forget memory", every: "1 hour", work: forgetMemory() }
+  { name: "forget memory", every: "1 hour", work: forgetMemory() },
+  { name: "retain feed messages", every: "1 minute", work: retainMessages() }
 ]
 
 /** A round of a chore: counted and timed. */

@@ -1,7 +1,8 @@
 /** All tables, one interface a room: a migration that adds tables adds its interface here. */
 import type { ConfigurationTables } from "./configurationTables.ts"
+import type { FeedTables } from "./feedTables.ts"
 import type { JournalTables } from "./journalTables.ts"
 import type { MemoryTables } from "./memoryTables.ts"
 import type { ToolTables } from "./toolTables.ts"
 
-export interface Tables extends JournalTables, ConfigurationTables, ToolTables, MemoryTables {}
+export interface Tables extends JournalTables, ConfigurationTables, FeedTables, ToolTables, MemoryTables {}

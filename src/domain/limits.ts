@@ -20,7 +20,9 @@ export const pages = {
   connections: [50, 200],
   identities: [50, 200],
   models: [50, 200],
-  keys: [50, 200]
+  keys: [50, 200],
+  feeds: [50, 200],
+  feedMessages: [100, 200]
 } as const
 
 export const limits = {
@@ -100,6 +102,26 @@ export const limits = {
   memoryDeletedDays: 30,
   memorySearchBytes: 512,
   memorySearch: { most: 50, usual: 10 },
+  /** Of a workspace, that are not archived. */
+  feeds: 10_000,
+  feedNameChars: 128,
+  feedDescriptionBytes: 4096,
+  /** Of a feed, and of a message. */
+  feedTags: 16,
+  feedMaxMessages: 10_000_000,
+  feedMaxAgeSeconds: { least: 60, most: 315_360_000 },
+  feedAppendMessages: 100,
+  feedTextBytes: 32 * 1024,
+  /** As JSON. */
+  feedDataBytes: 8 * 1024,
+  /** Text and tags of all messages of an append. */
+  feedAppendBytes: 256 * 1024,
+  /** Of a request that appends. */
+  feedBodyBytes: 4 * 1024 * 1024,
+  dedupeKeyChars: 255,
+  dedupeHours: 24,
+  feedTail: 10_000,
+  feedWaitSeconds: 30,
   bodyBytes: 1024 * 1024,
   jsonDepth: 64,
   toolOutputBytes: 256 * 1024,

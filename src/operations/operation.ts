@@ -18,7 +18,11 @@ export const operationActions = [
   "identity.disable",
   "identity.enable",
   "memory.put",
-  "memory.delete"
+  "memory.delete",
+  "feed.create",
+  "feed.update",
+  "feed.archive",
+  "feed.append"
 ] as const
 export type OperationAction = (typeof operationActions)[number]
 

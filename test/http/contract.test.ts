@@ -167,9 +167,7 @@ it("what the contract names and is not built yet is not in the document", () => 
   const later = operations.filter((operation) => operation.later)
   assert.deepStrictEqual(later.map(title), [
     "GET /v1/subscriptions/{subscriptionId}",
-    "GET /v1/agents/{agentId}/schedules",
-    "GET /v1/feeds",
-    "GET /v1/feeds/{feedId}/messages"
+    "GET /v1/agents/{agentId}/schedules"
   ])
   for (const { method, path } of later)
     assert.isUndefined(document.paths[path]?.[method], `${path} is there: take "later" from the transcription`)
@@ -359,7 +357,8 @@ describe("every operation", () => {
       assert.isAtMost(Number(limit.schema.maximum), 200, path)
       assert.include(
         found.parameters.map((parameter) => parameter.name),
-        "cursor",
+        // Messages of a feed are paged by their seq.
+        path.endsWith("/feeds/{feedId}/messages") ? "startSeq" : "cursor",
         path
       )
     }

@@ -292,6 +292,7 @@ describe("the document says of", () => {
     const resources = [
       ["agents", "agentId"],
       ["connections", "connectionId"],
+      ["feeds", "feedId"],
       ["profiles", "profileId"],
       ["roles", "roleId"],
       ["toolsets", "toolsetId"],
@@ -314,7 +315,8 @@ describe("the document says of", () => {
       "200 POST /v1/toolsets/{toolsetId}/refresh",
       "200 POST /v1/threads/{threadId}/cancel",
       "200 POST /v1/threads/{threadId}/compact",
-      "200 POST /v1/threads/{threadId}/archive"
+      "200 POST /v1/threads/{threadId}/archive",
+      "200 POST /v1/feeds/{feedId}/archive"
     ])
   })
 

@@ -74,6 +74,7 @@ export const furnish = async (client: Client): Promise<Ids> => {
       })
     ).connection.id,
     keyId: (await made("/v1/auth/keys", { name: "K", scopes: ["read"] })).key.id,
+    feedId: (await made("/v1/feeds", { name: namespace })).feed.id,
     roleId: (await made("/v1/roles", { name: "R" })).role.id,
     version: "1"
   }

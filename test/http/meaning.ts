@@ -121,6 +121,22 @@ const rules: ReadonlyArray<Rule> = [
   },
   // Parameters are independent of each other in OpenAPI.
   {
+    says: /^not together with startSeq or endSeq$/,
+    at: /^tailOffset$/,
+    isBroken: ({ sent }) => sent.query.startSeq !== undefined || sent.query.endSeq !== undefined
+  },
+  {
+    says: /^expected JSON of at most (\d+) bytes$/,
+    isBroken: ({ parts, value }) => bytesOf(JSON.stringify(value)) > Number(parts[0])
+  },
+  {
+    says: /^expected messages whose text and tags have at most (\d+) bytes together$/,
+    isBroken: ({ parts, value }) =>
+      blocksOf(value)
+        .flatMap(({ tags, text }) => [text, ...(Array.isArray(tags) ? tags : [])])
+        .reduce((sum: number, one) => sum + bytesOf(one), 0) > Number(parts[0])
+  },
+  {
     says: /^not together with (cursor|order)(?:=desc)?$/,
     at: /^(?:afterSeq|waitSeconds)$/,
     of: /events$/,

@@ -187,6 +187,7 @@ describe("the table of who may do what", () => {
       "GET /v1/threads",
       "GET /v1/threads/{threadId}",
       "POST /v1/threads/{threadId}/messages",
+      "POST /v1/feeds/{feedId}/messages",
       "GET /v1/threads/{threadId}/events",
       "GET /v1/threads/{threadId}/events/stream"
     ])

@@ -143,11 +143,10 @@ export const operations: ReadonlyArray<Operation> = [
     parameters: [path("agentId"), limit(100), query("cursor", "string")],
     later: true
   },
-  { method: "get", path: "/v1/feeds", parameters: [limit(200), query("cursor", "string")], later: true },
+  { method: "get", path: "/v1/feeds", parameters: [limit(200), query("cursor", "string")] },
   {
     method: "get",
     path: "/v1/feeds/{feedId}/messages",
-    later: true,
     parameters: [path("feedId"), query("startSeq", "integer"), query("endSeq", "integer"), limit(200)]
   }
 ]

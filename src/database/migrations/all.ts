@@ -15,6 +15,7 @@ import * as budgets from "./012_budgets.ts"
 import * as usage from "./013_usage.ts"
 import * as memory from "./014_memory.ts"
 import * as images from "./015_images.ts"
+import * as feeds from "./016_feeds.ts"
 import * as archive from "./017_archive.ts"
 
 export const migrations: Record<string, Migration> = {
@@ -33,5 +34,6 @@ export const migrations: Record<string, Migration> = {
   "013_usage": usage,
   "014_memory": memory,
   "015_images": images,
+  "016_feeds": feeds,
   "017_archive": archive
 }

@@ -1,0 +1,132 @@
+/** What may park of feeds: to make, change and archive one, and to append to it. */
+import { Effect, Schema } from "effect"
+import { Bus } from "../../src/bus/Bus.ts"
+import { limits } from "../../src/domain/limits.ts"
+import { appendMessages } from "../../src/feeds/appending.ts"
+import { FeedAppend, FeedInput, FeedPatch } from "../../src/feeds/feed.ts"
+import {
+  archiveFeed,
+  createFeed,
+  type FeedPatchRefusal,
+  type FeedNotThere,
+  patchFeed,
+  type StoredFeed
+} from "../../src/feeds/rows.ts"
+import { Lease } from "../../src/journal/Lease.ts"
+import { defineAction } from "../actions/defineAction.ts"
+import { refuseBody } from "../badInput.ts"
+import { Refused } from "../errors.ts"
+import { etag, meets } from "../etag.ts"
+import { jsonAnswer } from "../writes.ts"
+
+export const noFeed = new Refused({ error: "not_found", message: "no such feed" })
+const changed = new Refused({ error: "precondition_failed", message: "If-Match: the feed has changed since" })
+const archived = new Refused({ error: "feed_archived", message: "the feed is archived: it is only read" })
+const taken = new Refused({ error: "feed_name_taken", message: "name: another feed of the workspace has it" })
+const tooMany = new Refused({
+  error: "too_many_feeds",
+  message: `the workspace has ${limits.feeds} feeds, as many as it may`
+})
+const conflict = (lastSeq: number) =>
+  new Refused({ error: "feed_conflict", message: `expectedLastSeq: the last seq is ${lastSeq}` })
+
+const notThere = ({ refused }: FeedNotThere) => (refused === "not_found" ? noFeed : changed)
+
+const refusal = (refused: FeedPatchRefusal) => {
+  switch (refused.refused) {
+    case "not_found":
+    case "precondition":
+      return notThere(refused)
+    case "archived":
+      return archived
+    case "name_taken":
+      return taken
+    case "invalid":
+      return refuseBody(refused.cause)
+  }
+}
+
+const answer = ({ feed, rev }: StoredFeed) => jsonAnswer({ feed }, 200, { etag: etag(rev) })
+
+const ifMatch = Schema.optionalKey(Schema.String)
+const ChangeOfOne = Schema.Struct({ feedId: Schema.String, ifMatch, patch: FeedPatch })
+const ArchiveOfOne = Schema.Struct({ feedId: Schema.String, ifMatch })
+const AppendToOne = Schema.Struct({ feedId: Schema.String, ...FeedAppend.fields })
+
+export const makeFeedActions = Effect.gen(function* () {
+  const bus = yield* Bus
+  const lease = yield* Lease
+  /** By the request that has appended: the seq of its last message, until watchers are told. */
+  const appended = new WeakMap<object, number>()
+
+  return {
+    create: defineAction({
+      name: "feed.create",
+      params: FeedInput,
+      scope: "write",
+      way: {
+        type: "change",
+        change: async (tx, { principal, workspace }, input) => {
+          const made = await createFeed(tx, workspace, input, principal, lease.now())
+          if ("refused" in made) return made.refused === "too_many" ? tooMany : taken
+          return jsonAnswer({ feed: made.feed }, 201, {
+            location: `/v1/feeds/${made.feed.id}`,
+            etag: etag(made.rev)
+          })
+        }
+      }
+    }),
+
+    update: defineAction({
+      name: "feed.update",
+      params: ChangeOfOne,
+      scope: "write",
+      way: {
+        type: "change",
+        change: async (tx, { workspace }, { feedId, ifMatch, patch }) => {
+          const patched = await patchFeed(tx, workspace, feedId, patch, meets(ifMatch), lease.now())
+          return "refused" in patched ? refusal(patched) : answer(patched)
+        }
+      }
+    }),
+
+    archive: defineAction({
+      name: "feed.archive",
+      params: ArchiveOfOne,
+      scope: "write",
+      way: {
+        type: "change",
+        change: async (tx, { workspace }, { feedId, ifMatch }) => {
+          const done = await archiveFeed(tx, workspace, feedId, meets(ifMatch), lease.now())
+          return "refused" in done ? notThere(done) : answer(done)
+        }
+      }
+    }),
+
+    append: defineAction({
+      name: "feed.append",
+      params: AppendToOne,
+      scope: "run",
+      way: {
+        type: "change",
+        change: async (tx, { principal, workspace }, params) => {
+          const { feedId, ...append } = params
+          appended.delete(params)
+          const done = await appendMessages(tx, workspace, feedId, append, { principal, hops: 0 })
+          if ("refused" in done) {
+            if (done.refused === "conflict") return conflict(done.lastSeq)
+            return done.refused === "archived" ? archived : noFeed
+          }
+          if (done.endSeq === undefined) return jsonAnswer(done)
+          appended.set(params, done.endSeq)
+          return jsonAnswer(done, 201, { location: `/v1/feeds/${feedId}/messages?startSeq=${done.startSeq}` })
+        },
+        changed: ({ workspace }, params) => {
+          const lastSeq = appended.get(params)
+          if (lastSeq === undefined) return
+          bus.publish({ workspace, agentId: "", threadId: "", type: "feed", feedId: params.feedId, lastSeq })
+        }
+      }
+    })
+  }
+})

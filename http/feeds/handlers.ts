@@ -1,0 +1,112 @@
+/** Feeds: contract to actions and rows. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Bus } from "../../src/bus/Bus.ts"
+import { Database } from "../../src/database/Database.ts"
+import { readMessages } from "../../src/feeds/reading.ts"
+import { listFeeds, readFeed } from "../../src/feeds/rows.ts"
+import { Actions } from "../actions/Actions.ts"
+import { json } from "../answers.ts"
+import { Api } from "../Api.ts"
+import { Caller } from "../Caller.ts"
+import { Cursors } from "../Cursors.ts"
+import { Refused } from "../errors.ts"
+import { etag } from "../etag.ts"
+import { rowsOf } from "../pagination.ts"
+import { Streams } from "../streams/Streams.ts"
+import { refuseOrigin } from "../threads/refusals.ts"
+import { makeFeedActions, noFeed } from "./actions.ts"
+import { makeFeedPoll } from "./longPoll.ts"
+
+/** As an action has it: without the header where there is none. */
+const withIfMatch = <A extends object>(params: A, ifMatch: string | undefined) =>
+  ifMatch === undefined ? params : { ...params, ifMatch }
+
+/** Tags may hold what JSON writes in two characters: as this they fit into a cursor. */
+const packed = (text: string | undefined) => (text === undefined ? undefined : Buffer.from(text).toString("base64url"))
+const unpacked = (text: string | undefined) =>
+  text === undefined ? undefined : Buffer.from(text, "base64url").toString()
+
+const tailWithRange = new Refused({
+  error: "invalid_request",
+  code: "invalid_parameter",
+  message: "tailOffset: not together with startSeq or endSeq"
+})
+
+export const FeedsHandlers = HttpApiBuilder.group(
+  Api,
+  "feeds",
+  Effect.fnUntraced(function* (handlers) {
+    const { perform } = yield* Actions
+    const actions = yield* makeFeedActions
+    const cursors = yield* Cursors
+    const database = yield* Database
+    const poll = makeFeedPoll(yield* Bus, yield* Streams)
+
+    return handlers.handleAll({
+      create: ({ payload }) => perform(actions.create, payload),
+
+      list: Effect.fnUntraced(function* ({ query }) {
+        const { workspace } = yield* Caller
+        const { includeArchived, namePrefix } = query
+        const place = `feeds ${workspace}`
+        const sent = {
+          namePrefix,
+          tag: packed(query.tag),
+          includeArchived: includeArchived === undefined ? undefined : String(includeArchived)
+        }
+        const { after, filter } = yield* cursors.open(place, query.cursor, sent, { includeArchived: "false" })
+        const limit = rowsOf("feeds", query.limit)
+        const behind = after?.[0]
+        const found = yield* database.run("feeds.list", (db) =>
+          listFeeds(db, workspace, {
+            namePrefix: filter.namePrefix ?? "",
+            tag: unpacked(filter.tag),
+            includeArchived: filter.includeArchived === "true",
+            after: typeof behind === "string" ? behind : "",
+            limit: limit + 1
+          })
+        )
+        const feeds = found.slice(0, limit)
+        const last = found.length > limit ? feeds.at(-1) : undefined
+        return json({ feeds, ...(last && { nextCursor: cursors.seal(place, filter, [last.name]) }) })
+      }),
+
+      get: Effect.fnUntraced(function* ({ params }) {
+        const { workspace } = yield* Caller
+        const found = yield* database.run("feeds.get", (db) => readFeed(db, workspace, params.feedId))
+        return found === undefined ? yield* noFeed : json({ feed: found.feed }, 200, { etag: etag(found.rev) })
+      }),
+
+      update: ({ headers, params, payload }) =>
+        perform(actions.update, withIfMatch({ ...params, patch: payload }, headers["if-match"])),
+
+      archive: ({ headers, params }) => perform(actions.archive, withIfMatch(params, headers["if-match"])),
+
+      append: Effect.fnUntraced(function* ({ params, payload }) {
+        const caller = yield* Caller
+        const at = payload.messages.findIndex(({ origin }) => origin !== undefined)
+        const refused = refuseOrigin(caller, payload.messages[at]?.origin, `messages[${at}].`)
+        if (refused !== undefined) return yield* refused
+        return yield* perform(actions.append, { ...params, ...payload })
+      }),
+
+      read: Effect.fnUntraced(function* ({ params: { feedId }, query, request }) {
+        const { endSeq, startSeq, tailOffset, waitSeconds = 0 } = query
+        if (tailOffset !== undefined && (startSeq !== undefined || endSeq !== undefined)) return yield* tailWithRange
+        const caller = yield* Caller
+        const asked = {
+          ...(startSeq === undefined ? {} : { startSeq }),
+          ...(endSeq === undefined ? {} : { endSeq }),
+          ...(tailOffset === undefined ? {} : { tailOffset }),
+          limit: rowsOf("feedMessages", query.limit)
+        }
+        const read = database.run("feeds.read", (db) => readMessages(db, caller.workspace, feedId, asked))
+        const waits = waitSeconds > 0 && tailOffset === undefined && (endSeq === undefined || endSeq >= (startSeq ?? 0))
+        const page = yield* waits ? poll(request, caller, feedId, waitSeconds * 1000, read) : read
+        if (page === undefined) return yield* noFeed
+        return json({ messages: page.messages, nextSeq: page.nextSeq })
+      })
+    })
+  })
+)

@@ -1,0 +1,95 @@
+/**
+ * Messages of a feed as they are written.
+ *
+ * W1. Whoever appends holds the feed's row: seqs have no gaps, and follow each other in the order of the commits.
+ * W2. The number of statements does not depend on the number of messages.
+ * W3. A key that came within 24 hours stands for the message that has it, also where that is not kept any more.
+ */
+import { sql } from "kysely"
+import type { Tx } from "../database/handle.ts"
+import { toUuid } from "../domain/ids.ts"
+import { limits } from "../domain/limits.ts"
+import type { Principal } from "../domain/principal.ts"
+import type { FeedAppend, FeedAppended, FeedMessageInput } from "./feed.ts"
+
+export interface AppendedBy {
+  readonly principal: Principal
+  /** How many messages led to it, one after the other. */
+  readonly hops: number
+}
+export type AppendRefusal =
+  | { readonly refused: "not_found" | "archived" }
+  | { readonly refused: "conflict"; readonly lastSeq: number }
+
+interface Row {
+  readonly seq: number
+  readonly body: string
+  readonly key: string | null
+}
+
+const bodyOf = ({ data, origin, tags = [], text }: FeedMessageInput) =>
+  JSON.stringify({ text, tags, ...(data === undefined ? {} : { data }), ...(origin === undefined ? {} : { origin }) })
+
+/** Where each key was, within 24 hours. */
+const knownKeys = async (tx: Tx, space: string, feed: string, keys: ReadonlyArray<string>) => {
+  if (keys.length === 0) return new Map<string, number>()
+  const { rows } = await sql<{
+    readonly key: string
+    readonly seq: string
+  }>`select m.dedupe_key as key, max(m.seq) as seq
+    from feed_messages m
+    where m.workspace = ${space}::uuid and m.feed = ${feed}::uuid and m.dedupe_key = any (${[...keys]}::text[])
+      and m.appended_at > clock_timestamp() - make_interval(hours => ${limits.dedupeHours})
+    group by 1`.execute(tx)
+  return new Map(rows.map(({ key, seq }) => [key, Number(seq)]))
+}
+
+/** Numbers what is new; what has a key that is known gets the seq of that. `known` learns the new keys. */
+const numbered = (messages: ReadonlyArray<FeedMessageInput>, lastSeq: number, known: Map<string, number>) => {
+  const rows: Array<Row> = []
+  const answers = messages.map((message): FeedAppended["messages"][number] => {
+    const { dedupeKey } = message
+    const before = dedupeKey === undefined ? undefined : known.get(dedupeKey)
+    if (before !== undefined) return { seq: before, duplicate: true }
+    const seq = lastSeq + rows.length + 1
+    if (dedupeKey !== undefined) known.set(dedupeKey, seq)
+    rows.push({ seq, body: bodyOf(message), key: dedupeKey ?? null })
+    return { seq }
+  })
+  return { answers, rows }
+}
+
+export const appendMessages = async (
+  tx: Tx,
+  workspace: string,
+  feedId: string,
+  { expectedLastSeq, messages }: FeedAppend,
+  { hops, principal }: AppendedBy
+): Promise<FeedAppended | AppendRefusal> => {
+  const space = toUuid(workspace)
+  const feed = toUuid(feedId)
+  const held = await tx
+    .selectFrom("feeds")
+    .select(["last_seq", "archived_at"])
+    .where("workspace", "=", space)
+    .where("id", "=", feed)
+    .forUpdate()
+    .executeTakeFirst()
+  if (held === undefined) return { refused: "not_found" }
+  if (held.archived_at !== null) return { refused: "archived" }
+  const lastSeq = Number(held.last_seq)
+  if (expectedLastSeq !== undefined && expectedLastSeq !== lastSeq) return { refused: "conflict", lastSeq }
+  const keys = messages.flatMap(({ dedupeKey }) => (dedupeKey === undefined ? [] : [dedupeKey]))
+  const { answers, rows } = numbered(messages, lastSeq, await knownKeys(tx, space, feed, keys))
+  const [first] = rows
+  const last = rows.at(-1)
+  if (first === undefined || last === undefined) return { messages: answers }
+  await sql`with counted as (update feeds set last_seq = ${last.seq}
+      where workspace = ${space}::uuid and id = ${feed}::uuid)
+    insert into feed_messages (workspace, feed, seq, body, dedupe_key, principal, hops, appended_at)
+    select ${space}::uuid, ${feed}::uuid, m.seq, m.body::json, m.key, ${JSON.stringify(principal)}::json, ${hops},
+      clock_timestamp()
+    from unnest(${rows.map(({ seq }) => seq)}::bigint[], ${rows.map(({ body }) => body)}::text[],
+      ${rows.map(({ key }) => key)}::text[]) m (seq, body, key)`.execute(tx)
+  return { messages: answers, startSeq: first.seq, endSeq: last.seq }
+}
