@@ -185,7 +185,9 @@ for (const [name, make] of Object.entries<() => Promise<World>>({
             yield* factsOf(actor),
             facts.map((row, i) => ({ ...row, pos: i + 1, seq: [1, null, 2][i]! }))
           )
-          const logged = facts.map(({ detail, event, n, turn, type }) => ({
+          const logged = facts.map(({ detail, event, n, turn, type }, i) => ({
+            pos: i + 1,
+            seq: [1, null, 2][i],
             type,
             turn,
             n,

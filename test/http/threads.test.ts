@@ -230,7 +230,7 @@ describe("getting a thread", () => {
     assertRefused(await alpha.get(`/v1/threads/${threadId}?expand=all`), 400, "invalid_request", "unknown_parameter")
     const put = await alpha.send("PUT", `/v1/threads/${threadId}`, {})
     assertRefused(put, 405, "method_not_allowed")
-    assert.sameMembers((put.headers.get("allow") ?? "").split(", "), ["GET", "HEAD", "PATCH"])
+    assert.sameMembers((put.headers.get("allow") ?? "").split(", "), ["GET", "HEAD", "PATCH", "DELETE"])
   })
 
   it("counts the running turn's usage, and shows what waits in the order in which it would run", async () => {
