@@ -87,6 +87,8 @@ export const examples: { readonly [schema: string]: unknown } = {
   ConnectionInput: connectionInput,
   ConnectionPatch: connectionPatch,
   DeliveryDecision: deliveryDecision,
+  FeedAppend: { messages: [{ text: "The build is green." }] },
+  FeedPatch: { description: "What the builds say" },
   HookSample: hookSample,
   ImageUpload: imageUpload,
   HookWaitDecision: hookWaitDecision,
