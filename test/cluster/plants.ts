@@ -225,7 +225,7 @@ export const plants: ReadonlyArray<Plant> = [
     edits: [
       {
         file: "http/actions/Decisions.ts",
-        find: "const lost = rightsOf(workspace, stored, found.scope)",
+        find: "const lost = await rightsOf(workspace, stored, found.action)",
         put: "const lost = undefined"
       }
     ],
