@@ -40,6 +40,24 @@ export interface NewInput {
   readonly origin?: Origin
 }
 
+/** A message of something that is not a client, under an id that derives from what it is for. */
+export interface SentInput {
+  readonly inputId: string
+  readonly content: MessageContent
+  readonly mode: SubmitMode
+  readonly model?: string
+  /** How many turns lead to it by way of feeds; absent: none. */
+  readonly hops?: number
+}
+
+/** A thread for such a message, under an id of the same kind. */
+export interface StartedThread extends Omit<SentInput, "mode"> {
+  readonly agentId: string
+  readonly threadId: string
+  readonly identity?: string
+  readonly maxCost?: number
+}
+
 export class Threads extends Context.Service<
   Threads,
   {
@@ -73,6 +91,20 @@ export class Threads extends Context.Service<
     readonly create: (asked: ThreadCaller, thread: NewThread) => Effect.Effect<Reply, ActorError>
     /** 201 with a Queued message, `state` (queued | steered | admitted), and `seq` when admitted. */
     readonly submit: (asked: ThreadCaller, threadId: string, input: NewInput) => Effect.Effect<Reply, ActorError>
+    /**
+     * 201, as submit. Of an input that was taken before, the answer is the one that it got: so it may be sent again by
+     * whoever does not know. Where the thread's owner is away it is stored, and answered as queued.
+     */
+    readonly submitAs: (
+      asked: Pick<ThreadCaller, "workspace" | "principal">,
+      threadId: string,
+      input: SentInput
+    ) => Effect.Effect<Reply, ActorError>
+    /** The same for the first message of a thread that is made for it, where it is not there yet. */
+    readonly start: (
+      asked: Pick<ThreadCaller, "workspace" | "principal">,
+      thread: StartedThread
+    ) => Effect.Effect<Reply, ActorError>
     /** 201, as submit: a new input with the content of the last failed or cancelled turn's first message. */
     readonly retry: (asked: ThreadCaller, threadId: string) => Effect.Effect<Reply, ActorError>
     /** 200 with the Queued message. */

@@ -24,7 +24,8 @@ const Submit = Schema.Struct({
     content: MessageContent,
     principal: Principal,
     model: Schema.optionalKey(Schema.String),
-    queuedAt: Schema.optionalKey(Schema.Int)
+    queuedAt: Schema.optionalKey(Schema.Int),
+    hops: Schema.optionalKey(Schema.Int)
   }),
   expectedTurnId: Schema.optionalKey(turnId),
   acknowledged: Schema.optionalKey(Schema.Literal(true)),

@@ -45,9 +45,9 @@ import { settingsOf } from "./settings.ts"
 import { makePerform } from "./perform.ts"
 import { type PromptLimits, Prompts } from "./memory/prompts.ts"
 import { explain, notInProfile } from "./replies/refusals.ts"
-import type { ThreadRequest } from "./requests.ts"
+import type { Of, ThreadRequest } from "./requests.ts"
 import { makeReviewing } from "./tools/reviewer.ts"
-import { type ThreadCaller, type NewThread, Threads } from "./Threads.ts"
+import { type NewThread, type SentInput, type StartedThread, type ThreadCaller, Threads } from "./Threads.ts"
 import { makeTools } from "./tools/toolbox.ts"
 import { Tails } from "./replies/tails.ts"
 import { isStorable } from "./forwardable.ts"
@@ -301,7 +301,47 @@ export const layer = (options: ThreadOptions) =>
         return replayed(kept)
       })
 
+      /** Whoever asks, the owner answers; one that cannot be reached gets it by the inbox. */
+      const sendOrPost = (asked: ThreadCaller, threadId: string, request: Of<"submit">) =>
+        ask(asked, threadId, request).pipe(
+          Effect.catchTag("Unreachable", (failure) =>
+            failure.elsewhere === true && isStorable(request) ? post(asked, threadId, request) : Effect.fail(failure)
+          )
+        )
+
+      const submitAs = (
+        { principal, workspace }: Pick<ThreadCaller, "workspace" | "principal">,
+        threadId: string,
+        input: SentInput
+      ) => sendOrPost({ principal, workspace }, threadId, { type: "submit", input: { ...input, principal } })
+
+      /** The birth, and then the message as any other: whether the birth came about, its answer says. */
+      const start = (
+        asked: Pick<ThreadCaller, "workspace" | "principal">,
+        { agentId, identity, maxCost, threadId, ...message }: StartedThread
+      ) => {
+        const { principal, workspace } = asked
+        const input = { ...message, mode: "queue" as const }
+        const attributes: ThreadAttributes = {
+          ...(identity === undefined ? {} : { identity }),
+          ...(maxCost === undefined ? {} : { maxCost }),
+          createdBy: principal
+        }
+        return births
+          .ensure(
+            refOf(workspace, threadId),
+            { parent: agentId, attributes: JSON.stringify(attributes) },
+            { type: "submit", creating: true, input: { ...input, principal } }
+          )
+          .pipe(
+            Effect.catch((failure) => (failure._tag === "Refused" ? Effect.fail(failure) : Effect.void)),
+            Effect.andThen(submitAs(asked, threadId, input))
+          )
+      }
+
       return Threads.of({
+        submitAs,
+        start,
         recent: (workspace, threadId, afterSeq, limit) =>
           flatMapNow(registry.settled(refOf(workspace, threadId)), (snapshot) =>
             Effect.succeed(
@@ -334,11 +374,7 @@ export const layer = (options: ThreadOptions) =>
             ...(expectedTurnId === undefined ? {} : { expectedTurnId }),
             ...(model === undefined || asked.anyModel === true ? {} : { profileModels: true as const })
           }
-          return ask(asked, threadId, request).pipe(
-            Effect.catchTag("Unreachable", (failure) =>
-              failure.elsewhere === true && isStorable(request) ? post(asked, threadId, request) : Effect.fail(failure)
-            )
-          )
+          return sendOrPost(asked, threadId, request)
         },
         retry: (asked, threadId) =>
           ask(asked, threadId, {

@@ -368,6 +368,7 @@ export const makePerform = ({ budgets, bus, hooks, images, models, prompts, rand
         deliveryId,
         data,
         spendsWithin: settingsOf(being).spendsWithin ?? [],
+        ...(turn.hops === undefined ? {} : { hops: turn.hops }),
         reviewer: settingsOf(being).reviews !== undefined
       })
       .pipe(

@@ -32,6 +32,8 @@ export interface CallBy extends ThreadSettings {
   /** Who began the turn. */
   readonly principal?: Principal
   readonly turnId?: string
+  /** How many turns lead to its turn by way of feeds. */
+  readonly hops: number
 }
 
 /** Parsed once for as long as the thread lives. */
@@ -80,6 +82,7 @@ export const callBy = (being: ActorView<Snapshot>): CallBy => {
     ...settingsOf(being),
     threadId: being.ref.id,
     carry,
+    hops: turn?.hops ?? 0,
     ...(turn === null ? {} : { principal: turn.principal, turnId: turn.turnId })
   }
 }

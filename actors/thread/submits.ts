@@ -129,6 +129,7 @@ export const makeSubmits = (
           mode: "queue",
           content: first.event.content,
           retryOf: last.turnId,
+          ...(first.detail?.hops === undefined ? {} : { hops: first.detail.hops }),
           ...(model === undefined ? {} : { model })
         }
       },

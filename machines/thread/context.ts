@@ -152,6 +152,8 @@ export interface Turn {
   readonly inputs: ReadonlyArray<Admitted>
   /** seq of the newest user_message in the prompt. */
   readonly repliesTo: number
+  /** How many turns lead to this one by way of feeds: the most of any of its inputs; absent: none. */
+  readonly hops?: number
   readonly calls: ReadonlyArray<Call>
   /** Messages under judgment, the first of them now. */
   readonly opening?: { readonly messages: ReadonlyArray<Judged>; readonly wait?: OpenWait }

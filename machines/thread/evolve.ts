@@ -115,9 +115,11 @@ const answered = (turn: Turn, fact: WaitResolved): Turn => {
 const spokenTo = (turn: Turn, fact: UserMessage, seq: number): Turn => {
   const hooks = fact.detail?.hooks
   const { inputId } = fact.event
+  const hops = Math.max(turn.hops ?? 0, fact.detail?.hops ?? 0)
   const spoken = {
     ...turn,
     repliesTo: seq,
+    ...(hops === 0 ? {} : { hops }),
     inputs: [...turn.inputs, { inputId, seq, queuedAt: fact.detail?.queuedAt ?? queuedBefore(inputId, fact.at) }]
   }
   if (hooks === undefined) return spoken

@@ -46,6 +46,8 @@ export interface UserMessage extends Common {
     readonly retryOf?: string
     /** Where it is not the moment that the admission lets one tell (src/domain/input.ts). */
     readonly queuedAt?: number
+    /** How many turns lead to it by way of feeds (src/domain/input.ts). */
+    readonly hops?: number
     /** Hooks that have to judge it first. */
     readonly hooks?: ReadonlyArray<number>
   }

@@ -45,8 +45,11 @@ const without = (pending: ReadonlyArray<Input>, input: Input) => pending.filter(
 
 const some = (hooks: ReadonlyArray<number> | undefined) => (hooks === undefined || hooks.length === 0 ? {} : { hooks })
 
-const queued = ({ inputId, queuedAt }: Input, at: number) =>
-  queuedAt === queuedBefore(inputId, at) ? {} : { queuedAt }
+/** What is kept of an input wherever it is admitted. */
+const kept = ({ hops, inputId, queuedAt }: Input, at: number) => ({
+  ...(queuedAt === queuedBefore(inputId, at) ? {} : { queuedAt }),
+  ...(hops === undefined ? {} : { hops })
+})
 
 /** Opens a turn with an input. */
 export const admit = (d: Draft, input: Input, plan: Plan, hooks: ReadonlyArray<number> | undefined, at: number) => {
@@ -61,7 +64,7 @@ export const admit = (d: Draft, input: Input, plan: Plan, hooks: ReadonlyArray<n
       plan,
       ...(input.model === undefined ? {} : { model: input.model }),
       ...(input.retryOf === undefined ? {} : { retryOf: input.retryOf }),
-      ...queued(input, at),
+      ...kept(input, at),
       ...some(hooks)
     }
   })
@@ -73,7 +76,7 @@ const detailed = <D extends object>(detail: D) => (Object.keys(detail).length ==
 export const reject = (d: Draft, input: Input, why: Failure, at: number) => {
   const turnId = opens(input)
   d.set({ pending: without(d.context.pending, input) })
-  d.emit({ type: "user_message", turnId, n: 0, at, event: message(input), ...detailed(queued(input, at)) })
+  d.emit({ type: "user_message", turnId, n: 0, at, event: message(input), ...detailed(kept(input, at)) })
   d.emit({
     type: "turn_failed",
     turnId,
@@ -117,7 +120,7 @@ export const joinSteers = (d: Draft, admissions: Readonly<Record<string, Admissi
       n: d.turn.events,
       at,
       event: message(input),
-      ...detailed({ ...queued(input, at), ...some(admissions[input.inputId]?.joining) })
+      ...detailed({ ...kept(input, at), ...some(admissions[input.inputId]?.joining) })
     })
   }
 }

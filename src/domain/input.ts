@@ -23,6 +23,8 @@ export interface Input {
   readonly forTurnId?: string
   /** The turn that this input retries: the prompt leaves it out. */
   readonly retryOf?: string
+  /** How many turns lead to it, each begun by what the one before had appended to a feed; absent: none. */
+  readonly hops?: number
 }
 
 /** How long a commit may take without the input counting as one that waited. */

@@ -12,6 +12,8 @@ export interface Review {
   readonly reviewed: { readonly agentId: string; readonly threadId: string }
   /** Threads that the reviewed one was asked for by: the review is within what they may cost, too. */
   readonly spendsWithin?: ReadonlyArray<string>
+  /** How many turns lead to the reviewed one by way of feeds; absent: none. */
+  readonly hops?: number
   /** The same for the same question, also after a crash: asked again, the same thread answers. */
   readonly deliveryId: string
   /** The one message that the reviewer gets. */

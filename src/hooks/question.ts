@@ -18,6 +18,8 @@ export interface HookQuestion {
   readonly data: HookData
   /** Threads that the thread was asked for by. */
   readonly spendsWithin?: ReadonlyArray<string>
+  /** How many turns lead to this one by way of feeds; absent: none. */
+  readonly hops?: number
   /** The thread is a reviewer's: it is not reviewed itself. */
   readonly reviewer: boolean
 }

@@ -134,7 +134,7 @@ describe("a model", () => {
     const shown = async (reveals?: Carry["reveals"]) => {
       const carry = { usage: noUsage, ...(reveals === undefined ? {} : { reveals }) }
       return await server.runtime.runPromise(
-        toolkit.definitions({ workspace, agentId: "agt_1", threadId: "thr_1", carry })
+        toolkit.definitions({ workspace, agentId: "agt_1", threadId: "thr_1", carry, hops: 0 })
       )
     }
     const before = await shown()

@@ -149,6 +149,7 @@ describe("the tools", () => {
               agentId,
               threadId: freshId("thread"),
               carry: { usage: noUsage },
+              hops: 0,
               memory: { agent: "rw", workspace: "r" }
             },
             input,

@@ -490,7 +490,12 @@ export class Walk {
   submission(
     name: string,
     mode: SubmitMode = "queue",
-    more: { readonly model?: string; readonly retryOf?: string; readonly expectedTurnId?: string } = {}
+    more: {
+      readonly model?: string
+      readonly retryOf?: string
+      readonly expectedTurnId?: string
+      readonly hops?: number
+    } = {}
   ): Command {
     const { expectedTurnId, ...rest } = more
     const inputId = inputOf(name)

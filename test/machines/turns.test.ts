@@ -417,6 +417,18 @@ describe("a response", () => {
     })
   })
 
+  it("is of a turn that has come as far by feeds as the input of it that came farthest", () => {
+    const walk = new Walk()
+    walk.do(walk.submission("A", "queue", { hops: 3 }))
+    assert.strictEqual(walk.turn.hops, 3)
+    walk.do(walk.submission("S", "steer", { hops: 5 })).reply()
+    assert.strictEqual(walk.turn.hops, 5)
+    walk.do(walk.submission("T", "steer", { hops: 2 })).reply()
+    assert.strictEqual(walk.turn.hops, 5)
+    walk.reply().queue("B")
+    assert.isUndefined(walk.turn.hops)
+  })
+
   it("names the newest message that it could see", () => {
     const walk = running().steer("S").reply().reply()
     assert.deepStrictEqual(

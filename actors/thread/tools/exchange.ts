@@ -27,6 +27,8 @@ export interface AgentQuestion {
   /** What the thread is born with, besides who made it. */
   readonly born: Pick<ThreadAttributes, "identity" | "reviews" | "asked" | "spendsWithin">
   readonly text: string
+  /** How many turns lead to it by way of feeds; absent: none. */
+  readonly hops?: number
   /** The thread whose turn waits for the answer; absent where nobody would ask again. */
   readonly asker?: string
 }
@@ -91,7 +93,7 @@ const endOf = ([last, before]: ReadonlyArray<AnyEvent>): Effect.Effect<AgentRepl
 export const makeExchange = ({ endings, reads, threads }: Exchanging) => {
   const refOf = (workspace: string, id: string): ActorRef => ({ workspace, kind: "thread", id })
 
-  const begin = ({ agentId, born, inputId, principal, text, threadId, workspace }: AgentQuestion) => {
+  const begin = ({ agentId, born, hops, inputId, principal, text, threadId, workspace }: AgentQuestion) => {
     const attributes: ThreadAttributes = { ...born, createdBy: principal }
     return threads
       .ensure(
@@ -100,7 +102,13 @@ export const makeExchange = ({ endings, reads, threads }: Exchanging) => {
         {
           type: "submit",
           creating: true,
-          input: { inputId, content: [{ type: "text", text }], mode: "queue", principal }
+          input: {
+            inputId,
+            content: [{ type: "text", text }],
+            mode: "queue",
+            principal,
+            ...(hops === undefined ? {} : { hops })
+          }
         }
       )
       .pipe(

@@ -5,15 +5,12 @@ import { AgentLeases } from "../../../src/keys/AgentLeases.ts"
 import type { LeaseOf } from "../../../src/tools/Toolsets.ts"
 import type { CallBy } from "../settings.ts"
 
-/** No message begins a turn of another agent yet. */
-const hops = 0
-
 export const makeLeasing = Effect.gen(function* () {
   const directory = yield* Directory
   const leases = yield* AgentLeases
 
   /** Nobody gets one in the name of an identity that is disabled: the thread's, or the agent's. */
-  return ({ agentId, identity, threadId, workspace }: CallBy, turnId: string): LeaseOf =>
+  return ({ agentId, hops, identity, threadId, workspace }: CallBy, turnId: string): LeaseOf =>
     Effect.map(directory.agent(workspace, agentId), (agent) =>
       [identity, agent?.identity].some((one) => one !== undefined && directory.identityDisabled(workspace, one))
         ? undefined

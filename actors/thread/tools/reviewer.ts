@@ -13,7 +13,7 @@ import type { Exchange } from "./exchange.ts"
 
 export const makeReviewing =
   (exchange: Exchange): Reviewing =>
-  ({ agentId, deliveryId, dry, reviewed, spendsWithin = [], text, workspace }) =>
+  ({ agentId, deliveryId, dry, hops, reviewed, spendsWithin = [], text, workspace }) =>
     exchange({
       workspace,
       agentId,
@@ -23,6 +23,7 @@ export const makeReviewing =
       inputId: begunBy("input", deliveryId),
       principal: { type: "agent", id: reviewed.agentId },
       born: { reviews: reviewed, spendsWithin: [reviewed.threadId, ...spendsWithin] },
+      ...(hops === undefined ? {} : { hops }),
       ...(dry === true ? {} : { asker: reviewed.threadId })
     }).pipe(
       Effect.map(({ text }) => text),

@@ -1,0 +1,101 @@
+/** Messages of what is no client, a schedule say: under ids that derive from what they are for. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { afterAll, beforeAll } from "vitest"
+import { type StartedThread, Threads } from "../../actors/thread/Threads.ts"
+import { sibling } from "../../src/domain/ids.ts"
+import { freshId } from "../../src/seed.ts"
+import { type Client, sharedServer, type TestServer } from "../setup/server.ts"
+import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
+
+let server: TestServer
+let alpha: Client
+let agentId: string
+beforeAll(async () => {
+  server = await sharedServer()
+  alpha = server.alpha
+  agentId = await makeAgent(alpha)
+})
+afterAll(() => server.stop())
+
+const principal = () => ({ type: "schedule" as const, id: "sch_daily" })
+
+const start = (
+  thread: Pick<StartedThread, "threadId" | "inputId"> & Partial<Pick<StartedThread, "agentId" | "identity" | "maxCost">>
+) =>
+  server.runtime.runPromise(
+    Effect.result(
+      Threads.use((threads) =>
+        threads.start(
+          { workspace: server.workspaces.alpha, principal: principal() },
+          { agentId, content: text("hello"), ...thread }
+        )
+      )
+    )
+  )
+const submitAs = (threadId: string, inputId: string, words: string) =>
+  server.runtime.runPromise(
+    Threads.use((threads) =>
+      threads.submitAs({ workspace: server.workspaces.alpha, principal: principal() }, threadId, {
+        inputId,
+        content: text(words),
+        mode: "queue"
+      })
+    )
+  )
+const bodyOf = (answer: Awaited<ReturnType<typeof start>>) => {
+  assert.strictEqual(answer._tag, "Success", JSON.stringify(answer))
+  return answer._tag === "Success" ? JSON.parse(answer.success.body ?? "") : undefined
+}
+const messagesOf = async (threadId: string) =>
+  (await logOf(alpha, threadId, ended(1))).filter(({ type }) => type === "user_message")
+
+describe("a thread that is started under a derived id", () => {
+  it("begins with its message, for whom it was started", async () => {
+    const [threadId, inputId] = [freshId("thread"), freshId("input")]
+    const answer = bodyOf(await start({ threadId, inputId, maxCost: 2, identity: "ann" }))
+    assert.deepInclude(answer, { id: inputId, turnId: sibling("turn", inputId), principal: principal() })
+    assert.strictEqual((await messagesOf(threadId)).length, 1)
+    const { thread } = (await alpha.get(`/v1/threads/${threadId}`)).body
+    assert.deepInclude(thread, { agentId, maxCost: 2, identity: "ann", createdBy: principal() })
+  })
+
+  it("is there once, whoever asks again, and at the same time", async () => {
+    const [threadId, inputId] = [freshId("thread"), freshId("input")]
+    const answers = await Promise.all([1, 2, 3].map(() => start({ threadId, inputId })))
+    assert.deepStrictEqual(
+      answers.map((answer) => bodyOf(answer).id),
+      [inputId, inputId, inputId]
+    )
+    await logOf(alpha, threadId, ended(1))
+    const again = bodyOf(await start({ threadId, inputId }))
+    assert.deepInclude(again, { id: inputId, state: "admitted", seq: 1 })
+    assert.strictEqual((await messagesOf(threadId)).length, 1)
+  })
+
+  it("is refused where its agent takes no work, and is not there then", async () => {
+    const archived = await makeAgent(alpha)
+    assert.strictEqual((await alpha.delete(`/v1/agents/${archived}`)).status, 204)
+    const threadId = freshId("thread")
+    const answer = await start({ threadId, inputId: freshId("input"), agentId: archived })
+    assert.strictEqual(answer._tag, "Failure")
+    if (answer._tag === "Failure") assert.deepInclude(answer.failure, { _tag: "Refused", reason: "agent_archived" })
+    assert.strictEqual((await alpha.get(`/v1/threads/${threadId}`)).status, 404)
+  })
+})
+
+describe("a message under a derived id", () => {
+  it("waits its turn, and is answered as before when it is sent again", async () => {
+    const threadId = await makeThread(alpha, agentId)
+    await submit(alpha, threadId, "/wait 600s\nbusy")
+    const inputId = freshId("input")
+    const first = await submitAs(threadId, inputId, "later")
+    assert.deepInclude(JSON.parse(first.body ?? ""), { id: inputId, state: "queued" })
+    assert.deepStrictEqual(await submitAs(threadId, inputId, "later"), first)
+    const { queued } = (await alpha.get(`/v1/threads/${threadId}`)).body
+    assert.deepStrictEqual(
+      queued.map(({ id }: { id: string }) => id),
+      [inputId]
+    )
+  })
+})
