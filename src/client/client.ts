@@ -1,0 +1,57 @@
+/**
+ * Troupe as a program calls it: typed requests of the whole interface. Needs nothing but `fetch`: it runs in browsers,
+ * and in Node.
+ *
+ * An answer that is no success is thrown as a TroupeError, no answer as a TroupeUnreachable.
+ */
+import createClient, { type Client } from "openapi-fetch"
+import { failureOf, TroupeUnreachable } from "./errors.ts"
+import { retrying } from "./retrying.ts"
+import type { paths } from "./types.ts"
+
+export interface TroupeOptions {
+  /** Where the server is, `https://troupe.example.com` say. */
+  readonly url: string
+  readonly key: string
+  readonly fetch?: (request: Request) => Promise<Response>
+  /** For a request with all its tries; a long poll may take its `waitSeconds` more. Default: 30,000. */
+  readonly timeoutMs?: number
+  /** Tries after the first one. Default: 4. */
+  readonly retries?: number
+}
+
+export type Api = Client<paths>
+
+export interface Troupe {
+  /** `api.GET("/v1/threads/{threadId}", {params: {path: {threadId}}})` and so on, for `answerOf`. */
+  readonly api: Api
+  /** A request as it is, without tries: what streams are opened with. */
+  readonly open: (path: string, init: { readonly signal: AbortSignal }) => Promise<Response>
+}
+
+/** The body of a successful answer that has one. */
+export const answerOf = async <Body>(asked: Promise<{ readonly data?: Body }>): Promise<Body> => {
+  const { data } = await asked
+  if (data === undefined) throw new TroupeUnreachable("The server's answer has no body.")
+  return data
+}
+
+export const connect = ({
+  fetch = (request) => globalThis.fetch(request),
+  key,
+  retries = 4,
+  timeoutMs = 30_000,
+  url
+}: TroupeOptions): Troupe => {
+  const headers = { authorization: `Bearer ${key}` }
+  const api = createClient<paths>({ baseUrl: url, headers, fetch: retrying({ fetch, retries, timeoutMs }) })
+  api.use({
+    onResponse: async ({ response }) => {
+      if (!response.ok) throw await failureOf(response)
+    }
+  })
+  return {
+    api,
+    open: (path, { signal }) => fetch(new Request(new URL(path, url), { headers, signal }))
+  }
+}

@@ -1,0 +1,128 @@
+/**
+ * What happens in a thread, or in a workspace, for as long as somebody wants to know.
+ *
+ * F1. No event of a thread is skipped, and none comes twice: each connection begins behind the last seq that was seen.
+ * F2. A connection that ends is followed by the next one: at once where the node only goes away, else after a growing
+ *     pause. What would be refused again (a key that has ended, a thread that is gone) is thrown.
+ * F3. A workspace's hints have no record: after a connection was lost, `gap` says that some may be missing.
+ */
+import type { Troupe } from "./client.ts"
+import { TroupeError } from "./errors.ts"
+import { type Frame, framesOf } from "./frames.ts"
+import type { components } from "./types.ts"
+
+export type ThreadEvent = components["schemas"]["EventPage"]["events"][number]
+
+export interface FollowOptions {
+  /** Seq behind which to begin. Default: 0, the whole log. */
+  readonly afterSeq?: number
+  /** The text of responses while models write it, too. */
+  readonly deltas?: boolean
+  readonly signal: AbortSignal
+  /** The line is there, or was lost. */
+  readonly onLine?: (isOpen: boolean) => void
+}
+
+const firstPauseMs = 500
+const longestPauseMs = 15_000
+
+const rest = (ms: number, signal: AbortSignal) =>
+  new Promise<void>((resolve) => {
+    const end = () => {
+      clearTimeout(timer)
+      resolve()
+    }
+    const timer = setTimeout(() => {
+      signal.removeEventListener("abort", end)
+      resolve()
+    }, ms)
+    signal.addEventListener("abort", end, { once: true })
+  })
+
+const isFinal = (failure: unknown) =>
+  failure instanceof TroupeError && failure.status >= 400 && failure.status < 500 && failure.status !== 429
+
+interface Line {
+  readonly path: () => string
+  readonly signal: AbortSignal
+  readonly onLine: ((isOpen: boolean) => void) | undefined
+  /** Said before whatever comes of a connection that is not the first. */
+  readonly again?: Frame
+}
+
+/** F2. */
+async function* lines(
+  { open }: Pick<Troupe, "open">,
+  { again, onLine, path, signal }: Line
+): AsyncGenerator<Frame, void, undefined> {
+  let failures = 0
+  for (let connection = 0; !signal.aborted; connection++) {
+    let leaves = false
+    try {
+      for await (const frame of framesOf((both) => open(path(), { signal: both }), signal)) {
+        if (frame.event === "ready") {
+          failures = 0
+          onLine?.(true)
+          if (connection > 0 && again !== undefined) yield again
+        }
+        if (frame.event === "bye") leaves = true
+        yield frame
+      }
+    } catch (failure) {
+      if (signal.aborted) return
+      if (isFinal(failure)) throw failure
+    }
+    if (signal.aborted) return
+    onLine?.(false)
+    if (!leaves) await rest(Math.min(longestPauseMs, firstPauseMs * 2 ** failures++), signal)
+  }
+}
+
+const seqOf = (data: unknown) =>
+  typeof data === "object" && data !== null && "seq" in data && typeof data.seq === "number" ? data.seq : undefined
+
+/** A thread's frames; those named `event` hold the whole ThreadEvents, each once and in order (F1). */
+export async function* followThread(
+  troupe: Pick<Troupe, "open">,
+  threadId: string,
+  { afterSeq = 0, deltas = false, onLine, signal }: FollowOptions
+): AsyncGenerator<Frame, void, undefined> {
+  let seen = afterSeq
+  const path = () =>
+    `/v1/threads/${encodeURIComponent(threadId)}/events/stream?afterSeq=${seen}${deltas ? "&deltas=text" : ""}`
+  for (;;) {
+    // Of a stream that has left events out, the next connection replays them.
+    let missed = false
+    const line = new AbortController()
+    for await (const frame of lines(troupe, { path, signal: AbortSignal.any([signal, line.signal]), onLine })) {
+      if (frame.event === "event") {
+        const seq = seqOf(frame.data)
+        if (seq === undefined || seq <= seen) continue
+        if (seq > seen + 1) {
+          missed = true
+          break
+        }
+        seen = seq
+      }
+      if (frame.event === "gap") {
+        missed = true
+        break
+      }
+      yield frame
+    }
+    line.abort()
+    if (!missed || signal.aborted) return
+  }
+}
+
+/** A workspace's hints (F3). */
+export const followWorkspace = (
+  troupe: Pick<Troupe, "open">,
+  { onLine, signal, types }: Pick<FollowOptions, "onLine" | "signal"> & { readonly types: ReadonlyArray<string> }
+): AsyncGenerator<Frame, void, undefined> =>
+  lines(troupe, {
+    path: () => `/v1/events/stream?types=${types.join(",")}`,
+    signal,
+    onLine,
+    again: { event: "gap", data: {} }
+  })

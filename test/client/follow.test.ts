@@ -1,0 +1,104 @@
+/** Streams as a program follows them, through a line that breaks. */
+import { afterAll, assert, beforeAll, it } from "@effect/vitest"
+import { connect as dial, createServer, type AddressInfo, type Server, type Socket } from "node:net"
+import { connect } from "../../src/client/client.ts"
+import { TroupeError } from "../../src/client/errors.ts"
+import { followThread, followWorkspace } from "../../src/client/follow.ts"
+import { type Client, sharedServer, type TestServer } from "../setup/server.ts"
+import { ended, logOf, makeAgent, makeThread, submit } from "../http/threadFixture.ts"
+
+let server: TestServer
+let alpha: Client
+let agentId: string
+/** Between client and server: cuts all lines when it is told to. */
+let between: Server
+let url: string
+const sockets = new Set<Socket>()
+beforeAll(async () => {
+  server = await sharedServer()
+  alpha = server.alpha
+  agentId = await makeAgent(alpha)
+  const { port } = new URL(server.base)
+  between = createServer((near) => {
+    const far = dial(Number(port), "127.0.0.1")
+    for (const [one, other] of [
+      [near, far],
+      [far, near]
+    ] as const) {
+      sockets.add(one)
+      one.pipe(other)
+      one.on("error", () => other.destroy())
+      one.on("close", () => {
+        sockets.delete(one)
+        other.destroy()
+      })
+    }
+  })
+  await new Promise<void>((resolve) => between.listen(0, "127.0.0.1", resolve))
+  url = `http://127.0.0.1:${(between.address() as AddressInfo).port}`
+})
+afterAll(async () => {
+  for (const socket of sockets) socket.destroy()
+  between.close()
+  await server.stop()
+})
+
+const cut = () => {
+  for (const socket of sockets) socket.destroy()
+}
+const troupe = (key = alpha.token ?? "") => connect({ url, key })
+
+it("a thread is followed without a gap and without repeating, however often the line breaks", async () => {
+  const threadId = await makeThread(alpha, agentId)
+  await submit(alpha, threadId, "one")
+  await logOf(alpha, threadId, ended(1))
+  const leave = new AbortController()
+  const seqs: Array<number> = []
+  const states: Array<boolean> = []
+  let turns = 1
+  for await (const { data, event } of followThread(troupe(), threadId, {
+    signal: leave.signal,
+    onLine: (isOpen) => states.push(isOpen)
+  })) {
+    if (event !== "event") continue
+    const { seq, type } = data as { seq: number; type: string }
+    seqs.push(seq)
+    if (type !== "turn_completed") continue
+    if (turns === 4) leave.abort()
+    else {
+      cut()
+      turns++
+      await submit(alpha, threadId, `turn ${turns}`)
+    }
+  }
+  assert.deepStrictEqual(
+    seqs,
+    Array.from({ length: 12 }, (_, index) => index + 1)
+  )
+  assert.deepStrictEqual(states.slice(0, 5), [true, false, true, false, true])
+})
+
+it("a thread's stream that is refused is not asked for again", async () => {
+  const follow = followThread(troupe(), "thr_00000000000000000000000000", { signal: new AbortController().signal })
+  try {
+    await follow.next()
+    assert.fail("it has begun")
+  } catch (error) {
+    assert.instanceOf(error, TroupeError)
+    assert.deepInclude(error, { status: 404, error: "not_found" })
+  }
+})
+
+it("a workspace's hints say that some may be missing once the line was lost", async () => {
+  const leave = new AbortController()
+  const seen: Array<string> = []
+  for await (const { event } of followWorkspace(troupe(), { types: ["status"], signal: leave.signal })) {
+    seen.push(event)
+    if (seen.length === 1) cut()
+    if (event === "gap") {
+      await submit(alpha, await makeThread(alpha, agentId), "hello")
+    }
+    if (event === "status") leave.abort()
+  }
+  assert.deepStrictEqual(seen, ["ready", "gap", "ready", "status"])
+})
