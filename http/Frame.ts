@@ -5,6 +5,7 @@
  * F1. Every answer carries X-Request-Id; every error, an ErrorResponse.
  * F2. A defect is logged with its request id and cause; the client learns the id only.
  * F3. An interrupt is not a failure: it passes.
+ * F4. A request by a name that is not this server's is refused, whatever it asks for (hosts.ts).
  */
 import { Cause, Context, Effect } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -12,13 +13,19 @@ import { HttpApi, type HttpApiGroup } from "effect/http-api"
 import { Refused, toRefused } from "./errors.ts"
 import { toResponse } from "./refusing.ts"
 import { header } from "./headers.ts"
+import { isAllowedHost, misdirected } from "./hosts.ts"
 import { requestIdOf } from "../src/telemetry/requestId.ts"
 
 /** Methods by path, of the interface and of what stands beside it. */
 type Allowed = ReadonlyArray<{ readonly path: RegExp; readonly methods: ReadonlySet<string> }>
 
 const pattern = (path: string) =>
-  new RegExp(`^${path.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/:[A-Za-z]+/g, "[^/]+")}$`)
+  new RegExp(
+    `^${path
+      .replace(/[.+?^${}()|[\]\\]/g, "\\$&")
+      .replace(/\*$/, ".*")
+      .replace(/:[A-Za-z]+/g, "[^/]+")}$`
+  )
 
 const allowedOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>,
@@ -41,14 +48,19 @@ const always = { "x-content-type-options": "nosniff" }
 /** Unless an answer says otherwise. */
 const unkept = { ...always, "cache-control": "no-store" }
 
-/** `more`: paths with GET that are not part of the interface's value. */
+/**
+ * `more`: paths with GET that are not part of the interface's value; one that ends with `*` stands for all below.
+ * `hosts`: names that requests may come by; undefined: any.
+ */
 export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>,
-  more: ReadonlyArray<string>
+  more: ReadonlyArray<string>,
+  hosts: ReadonlyArray<string> | undefined
 ) =>
   HttpRouter.middleware(
     Effect.sync(() => {
       const allowed = allowedOf(api, more)
+      const comesByName = hosts === undefined ? () => true : isAllowedHost(hosts)
 
       const noRoute = (request: HttpServerRequest.HttpServerRequest) => {
         const path = request.url.split("?", 1)[0]!
@@ -77,6 +89,7 @@ export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>
               ...(response.headers["cache-control"] === undefined ? unkept : always),
               "x-request-id": id
             })
+          if (!comesByName(header(request, "host"))) return Effect.succeed(framed(toResponse(misdirected())))
           return Effect.matchCauseEffect(app, {
             onSuccess: (response) => Effect.succeed(framed(response)),
             onFailure: (cause) => {

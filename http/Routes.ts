@@ -8,6 +8,7 @@ import { AgentsHandlers } from "./agents/handlers.ts"
 import { Api } from "./Api.ts"
 import { ApprovalsHandlers } from "./approvals/handlers.ts"
 import { AuthHandlers } from "./auth/handlers.ts"
+import * as consoleServing from "./console/serving.ts"
 import { ConnectionsHandlers } from "./connections/handlers.ts"
 import { EventsHandlers } from "./events/handlers.ts"
 import { FeedsHandlers } from "./feeds/handlers.ts"
@@ -65,6 +66,15 @@ const Handlers = Layer.mergeAll(
   WaitsHandlers
 )
 
+export interface Served {
+  /** `/metrics` is among the paths; false where it is elsewhere, or nowhere. */
+  readonly metrics: boolean
+  /** Folder of the built console; undefined: there is none. */
+  readonly console: string | undefined
+  /** Names that requests may come by (hosts.ts); undefined: any. */
+  readonly hosts: ReadonlyArray<string> | undefined
+}
+
 const common = Layer.mergeAll(
   HttpApiBuilder.layer(Api).pipe(Layer.provide(Handlers.pipe(Layer.provide(Gate.layer)))),
   reference.layer(Api),
@@ -73,7 +83,18 @@ const common = Layer.mergeAll(
 )
 const paths = [...probes.probePaths, ...reference.referencePaths, ...root.rootPaths]
 
-export const Routes = Layer.mergeAll(common, metrics.layer, Frame.layer(Api, [...paths, metrics.metricsPath]))
-
-/** For a node whose metrics are elsewhere, or nowhere. */
-export const RoutesWithoutMetrics = Layer.mergeAll(common, Frame.layer(Api, paths))
+export const routes = (served: Served) =>
+  Layer.mergeAll(
+    common,
+    served.metrics ? metrics.layer : Layer.empty,
+    served.console === undefined ? Layer.empty : consoleServing.layer(served.console),
+    Frame.layer(
+      Api,
+      [
+        ...paths,
+        ...(served.metrics ? [metrics.metricsPath] : []),
+        ...(served.console === undefined ? [] : consoleServing.consolePaths)
+      ],
+      served.hosts
+    )
+  )

@@ -75,6 +75,7 @@ export const statuses = {
   image_too_large: 413,
   unsupported_media_type: 415,
   image_format_unsupported: 415,
+  misdirected_request: 421,
   image_not_found: 422,
   image_format_mismatch: 422,
   image_malformed: 422,

@@ -16,7 +16,8 @@ import { Cursors } from "../http/Cursors.ts"
 import { RateLimit } from "../http/RateLimit.ts"
 import { Coverage } from "../http/Coverage.ts"
 import { Readiness } from "../http/Readiness.ts"
-import { Routes, RoutesWithoutMetrics } from "../http/Routes.ts"
+import { builtConsole } from "../http/console/files.ts"
+import { routes } from "../http/Routes.ts"
 import { streamDefaults, Streams } from "../http/streams/Streams.ts"
 import * as Actors from "../actors/layer.ts"
 import { Sweep } from "../actors/Sweep.ts"
@@ -186,7 +187,12 @@ export const serve = (settings: NodeSettings) =>
         Streams.layerWith({ ...streamDefaults, perKey: settings.maxStreams })
       ).pipe(Layer.provideMerge(Layer.mergeAll(Credentials.layer, Leases.layer)))
       const scraped = typeof settings.metrics === "string" ? Layer.empty : metrics.layerAt(settings.metrics)
-      const listener = listen(settings.metrics === "api" ? Routes : RoutesWithoutMetrics, {
+      const served = routes({
+        metrics: settings.metrics === "api",
+        console: settings.console ? builtConsole : undefined,
+        hosts: settings.allowedHosts
+      })
+      const listener = listen(served, {
         host: settings.host,
         port: settings.port,
         drainSeconds: settings.drainSeconds,

@@ -20,6 +20,7 @@ export const banner = ({ bases, key, keyFile, terminal }: Started) => {
   const shown = terminal ? key : (keyFile ?? "the one of TROUPE_DEV_KEY")
   const pasted = terminal ? key : keyFile === undefined ? "$TROUPE_DEV_KEY" : `$(cat ${quoted(keyFile)})`
   return `
+  Console    ${base}/console${terminal ? `#key=${key}` : ""}
   API        ${bases.join("\n             ")}
   Reference  ${base}/docs
   OpenAPI    ${base}/v1/openapi.json

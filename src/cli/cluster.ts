@@ -24,6 +24,8 @@ const environment = (settings: NodeSettings, natsUrl: Redacted.Redacted<string> 
   // One address is not enough for several nodes.
   TROUPE_METRICS: settings.metrics === "off" ? "off" : "api",
   TROUPE_ALLOW_PRIVATE_NETWORK: String(settings.allowPrivateNetwork),
+  TROUPE_ALLOWED_HOSTS: settings.allowedHosts?.join(",") ?? "*",
+  TROUPE_CONSOLE: String(settings.console),
   TROUPE_SCRIPTED_MODELS: String(settings.scriptedModels),
   TROUPE_LOG_FORMAT: settings.logFormat,
   ...(natsUrl === undefined ? {} : { TROUPE_NATS_URL: Redacted.value(natsUrl) })

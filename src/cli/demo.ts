@@ -1,13 +1,27 @@
-/** The agent that a development server has from its first start, on the scripted model. */
-import { demoAgent, demoProfile } from "../domain/demo.ts"
+/**
+ * The agent that a development server has from its first start, on the scripted model. It may do everything, but a new
+ * title for a thread wants a person's approval: so the first approval needs no configuration.
+ */
+import { demoAgent, demoProfile, demoRole } from "../domain/demo.ts"
 import { toUuid } from "../domain/ids.ts"
 import { contentOf } from "../agents/profile.ts"
 import type { Db } from "../database/handle.ts"
+import { allTools } from "../roles/role.ts"
+
+const role = {
+  name: "demo",
+  description: "A new title for a thread wants a person's approval",
+  allow: [{ tools: "thread.rename", approval: "required" }],
+  deny: []
+}
 
 const profile = contentOf({
   name: "demo",
   description: "Follows the script in each message; see the scripted model in the documentation",
-  models: ["troupe/scripted"]
+  models: ["troupe/scripted"],
+  families: ["thread"],
+  familyExposure: "always",
+  roleIds: [allTools.id, demoRole]
 })
 
 /** Makes what is missing of them, in a transaction of the caller's. `workspace` is `wsp_…`. */
@@ -15,6 +29,20 @@ export const ensureDemo = async (db: Db, workspaceId: string) => {
   const workspace = toUuid(workspaceId)
   const at = new Date()
   const keys = { workspace, id: toUuid(demoProfile) }
+  await db
+    .insertInto("roles")
+    .values({
+      workspace,
+      id: toUuid(demoRole),
+      name: role.name,
+      body: JSON.stringify(role),
+      rev: 1,
+      created_by: JSON.stringify({ type: "user", id: "troupe" }),
+      created_at: at,
+      updated_at: at
+    })
+    .onConflict((c) => c.doNothing())
+    .execute()
   await db
     .insertInto("profiles")
     .values({ ...keys, version: 1, created_at: at })

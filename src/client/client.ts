@@ -20,11 +20,9 @@ export interface TroupeOptions {
   readonly retries?: number
 }
 
-export type Api = Client<paths>
-
 export interface Troupe {
   /** `api.GET("/v1/threads/{threadId}", {params: {path: {threadId}}})` and so on, for `answerOf`. */
-  readonly api: Api
+  readonly api: Client<paths>
   /** A request as it is, without tries: what streams are opened with. */
   readonly open: (path: string, init: { readonly signal: AbortSignal }) => Promise<Response>
 }

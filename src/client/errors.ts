@@ -1,7 +1,7 @@
 /** How a request can fail for whoever asks. */
 import type { components } from "./types.ts"
 
-export type ErrorResponse = components["schemas"]["ErrorResponse"]
+type ErrorResponse = components["schemas"]["ErrorResponse"]
 
 /** The server has refused the request, and says why: `error` is the word for programs, `message` the one for people. */
 export class TroupeError extends Error {

@@ -11,7 +11,8 @@ import { TroupeError } from "./errors.ts"
 import { type Frame, framesOf } from "./frames.ts"
 import type { components } from "./types.ts"
 
-export type ThreadEvent = components["schemas"]["EventPage"]["events"][number]
+/** A ThreadEvent, as it stands in the log. */
+export type LogEvent = components["schemas"]["EventPage"]["events"][number]
 
 export interface FollowOptions {
   /** Seq behind which to begin. Default: 0, the whole log. */

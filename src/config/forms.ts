@@ -64,6 +64,21 @@ export const databaseUrl: Form<Redacted.Redacted<string>> = (text) =>
     ? succeed(Redacted.make(text))
     : fail("is no postgres:// URL: give one such as postgres://user:password@host:5432/troupe")
 
+const hostName = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/
+
+/** Names that requests may come by; undefined: any. */
+export const hostNames: Form<ReadonlyArray<string> | undefined> = (text) => {
+  const names = text
+    .toLowerCase()
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "")
+  if (names.includes("*")) return succeed(undefined)
+  return names.length > 0 && names.every((name) => hostName.test(name))
+    ? succeed(names)
+    : fail(`${shown(text)}: give host names with commas between them and without ports, or *`)
+}
+
 export const natsUrls: Form<NatsServers> = (text) => {
   try {
     return succeed(readNatsUrls(text))

@@ -26,6 +26,22 @@ const network = (mode: Mode) => {
       always(4_100),
       "port; 0 takes a free one"
     ),
+    allowedHosts: is(
+      "TROUPE_ALLOWED_HOSTS",
+      forms.hostNames,
+      {
+        told: "`localhost` in dev, any in serve",
+        of: (mode) => Result.succeed(mode === "dev" ? ["localhost"] : undefined)
+      },
+      "host names that requests may come by, comma-separated; `*` is any. IP addresses always pass. A page elsewhere " +
+        "cannot reach this server by having its own name resolved to it"
+    ),
+    console: is(
+      "TROUPE_CONSOLE",
+      forms.truth,
+      made("on", () => true),
+      "whether the web console is served under `/console`"
+    ),
     publicUrl: is(
       "TROUPE_PUBLIC_URL",
       forms.publicUrl,

@@ -5,3 +5,4 @@
 
 export const demoAgent = "agt_0000000000000000000000dem0"
 export const demoProfile = "prof_0000000000000000000000dem0"
+export const demoRole = "role_0000000000000000000000dem0"

@@ -193,7 +193,11 @@ export const serve = (
     probes.layer,
     root.layer,
     metrics.layer,
-    Frame.layer(TinyApi, [...probes.probePaths, ...reference.referencePaths, ...root.rootPaths, metrics.metricsPath])
+    Frame.layer(
+      TinyApi,
+      [...probes.probePaths, ...reference.referencePaths, ...root.rootPaths, metrics.metricsPath],
+      undefined
+    )
   ).pipe(
     Layer.provide([
       credentials,

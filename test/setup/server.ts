@@ -22,7 +22,8 @@ import { Coverage } from "../../http/Coverage.ts"
 import { Readiness } from "../../http/Readiness.ts"
 import { layerActions, operationsChores } from "../../http/actions/chore.ts"
 import { layerChores } from "../../src/chores/chores.ts"
-import { Routes } from "../../http/Routes.ts"
+import { builtConsole } from "../../http/console/files.ts"
+import { routes, type Served } from "../../http/Routes.ts"
 import { streamDefaults, type StreamOptions, Streams } from "../../http/streams/Streams.ts"
 import { Bus } from "../../src/bus/Bus.ts"
 import { layerInProcess } from "../../src/bus/inProcess.ts"
@@ -128,6 +129,8 @@ export interface ServerOptions {
   readonly rates?: Rates
   /** How patient the listener is, and how much clients may hold of it. */
   readonly listener?: Pick<Listener, "pace" | "room">
+  /** Of the console: the folder of its build. Of the names that requests may come by: which. */
+  readonly served?: Partial<Pick<Served, "console" | "hosts">>
   /** Real models beside the scripted ones; without it there are none. */
   readonly models?: ModelsSettings
   readonly streams?: Partial<StreamOptions>
@@ -214,7 +217,7 @@ export const startServer = async (options: ServerOptions = {}) => {
   const fresh = beside === undefined ? await freshDatabase() : { url: beside.url, drop: async () => {} }
   const listening = Layer.unwrap(
     Effect.map(observe, (watch) =>
-      listen(Routes, {
+      listen(routes({ metrics: true, console: builtConsole, hosts: undefined, ...options.served }), {
         host: "127.0.0.1",
         port: 0,
         drainSeconds: 0,

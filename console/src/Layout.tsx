@@ -1,0 +1,81 @@
+/** What is around every page: the way to the others, a box for ids, and whether the line to the server is there. */
+import { Link, Outlet, useNavigate } from "@tanstack/react-router"
+import { type FormEvent, useEffect, useState } from "react"
+import { useInbox } from "./inbox/useInbox.ts"
+import { useWorkspaceNews } from "./live/workspace.ts"
+import { useSession } from "./session/Session.tsx"
+
+const IdBox = () => {
+  const navigate = useNavigate()
+  const [text, setText] = useState("")
+  const [problem, setProblem] = useState<string>()
+  const go = (event: FormEvent) => {
+    event.preventDefault()
+    const id = text.trim()
+    if (!id.startsWith("thr_")) return setProblem("Ids of threads begin with thr_.")
+    setProblem(undefined)
+    setText("")
+    void navigate({ to: "/threads/$threadId", params: { threadId: id } })
+  }
+  return (
+    <search className="id-box">
+      <form onSubmit={go}>
+        <input
+          aria-label="Go to a thread by its id"
+          placeholder="Paste an id: thr_…"
+          value={text}
+          spellCheck={false}
+          onChange={(event) => setText(event.target.value)}
+        />
+        {problem === undefined ? null : <span role="alert">{problem}</span>}
+      </form>
+    </search>
+  )
+}
+
+export const Layout = () => {
+  const { auth, signOut } = useSession()
+  const isOpen = useWorkspaceNews()
+  const { count } = useInbox()
+  useEffect(() => {
+    document.title = count === 0 ? "Troupe" : `(${count}) Troupe`
+  }, [count])
+  return (
+    <div className="frame">
+      <a className="skip" href="#content">
+        Skip to the content
+      </a>
+      <header>
+        <Link to="/" className="brand">
+          Troupe
+        </Link>
+        <nav aria-label="Pages">
+          <Link to="/" activeOptions={{ exact: true }}>
+            Inbox{count === 0 ? "" : ` (${count})`}
+          </Link>
+          <Link to="/threads" activeOptions={{ includeSearch: false }}>
+            Threads
+          </Link>
+          <a href="/docs">API</a>
+        </nav>
+        <IdBox />
+        <div className="who">
+          {isOpen === false ? (
+            <span role="status" className="problem-mark">
+              No line to the server
+            </span>
+          ) : null}
+          <span className="quiet" title={`scopes: ${auth.scopes.join(", ")}`}>
+            {auth.principal.identity ?? auth.principal.type}
+          </span>
+          <button type="button" className="link" onClick={signOut}>
+            Sign out
+          </button>
+        </div>
+      </header>
+      <main id="content">
+        <Outlet />
+      </main>
+    </div>
+  )
+}

@@ -1,0 +1,23 @@
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query"
+import { RouterProvider } from "@tanstack/react-router"
+import { StrictMode } from "react"
+import { createRoot } from "react-dom/client"
+import { router } from "./router.tsx"
+import { SessionProvider } from "./session/Session.tsx"
+import "./style.css"
+
+/** The client tries again by itself. */
+const queries = new QueryClient({ defaultOptions: { queries: { retry: false, staleTime: 2_000 } } })
+
+const place = document.getElementById("root")
+if (place === null) throw new Error("the page has no place for the console")
+
+createRoot(place).render(
+  <StrictMode>
+    <SessionProvider>
+      <QueryClientProvider client={queries}>
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    </SessionProvider>
+  </StrictMode>
+)

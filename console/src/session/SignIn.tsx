@@ -1,0 +1,48 @@
+/** Where a key is typed in. */
+import { type FormEvent, useState } from "react"
+
+export const SignIn = ({
+  isAsking,
+  onKey,
+  problem
+}: {
+  readonly isAsking: boolean
+  readonly problem: string | undefined
+  readonly onKey: (key: string) => void
+}) => {
+  const [text, setText] = useState("")
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (text.trim() !== "") onKey(text.trim())
+  }
+  return (
+    <main className="sign-in">
+      <h1>Troupe</h1>
+      <form onSubmit={submit}>
+        <label htmlFor="key">API key</label>
+        <input
+          id="key"
+          type="password"
+          autoComplete="off"
+          spellCheck={false}
+          placeholder="trp_…"
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          aria-describedby="key-help"
+        />
+        <button type="submit" className="primary" disabled={isAsking || text.trim() === ""}>
+          {isAsking ? "Signing in…" : "Sign in"}
+        </button>
+        {problem === undefined ? null : (
+          <p role="alert" className="problem">
+            {problem}
+          </p>
+        )}
+        <p id="key-help" className="quiet">
+          The key stays in this tab. <code>npm start</code> prints a URL that brings it along;{" "}
+          <code>troupe keys create</code> makes another one.
+        </p>
+      </form>
+    </main>
+  )
+}

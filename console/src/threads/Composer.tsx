@@ -1,0 +1,94 @@
+/** A message to the thread. While a turn runs it says how: after it, into it, or in its place. */
+import { useMutation } from "@tanstack/react-query"
+import { useId, useState } from "react"
+import { answerOf } from "../../../src/client/client.ts"
+import { Failure } from "../parts/Failure.tsx"
+import { Gated } from "../parts/Gated.tsx"
+import { useSession } from "../session/Session.tsx"
+
+const modes = {
+  queue: "when the turn is over",
+  steer: "into the running turn, before its next model call",
+  interrupt: "now: the running turn is cancelled"
+} as const
+type Mode = keyof typeof modes
+
+export const Composer = ({
+  onSent,
+  threadId,
+  turnId
+}: {
+  readonly threadId: string
+  /** The turn that runs or waits, if one does. */
+  readonly turnId: string | undefined
+  readonly onSent: () => void
+}) => {
+  const { troupe } = useSession()
+  const [text, setText] = useState("")
+  const [mode, setMode] = useState<Mode>("queue")
+  const [isTurnMeant, setTurnMeant] = useState(true)
+  const id = useId()
+  const send = useMutation({
+    mutationFn: () =>
+      answerOf(
+        troupe.api.POST("/v1/threads/{threadId}/messages", {
+          params: { path: { threadId } },
+          body: {
+            content: [{ type: "text", text }],
+            ...(turnId === undefined ? {} : { mode }),
+            ...(turnId === undefined || mode === "queue" || !isTurnMeant ? {} : { expectedTurnId: turnId })
+          }
+        })
+      ),
+    onSuccess: () => {
+      setText("")
+      onSent()
+    }
+  })
+  const isReady = text.trim() !== "" && !send.isPending
+  return (
+    <form
+      className="composer"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (isReady) send.mutate()
+      }}
+    >
+      <label htmlFor={id}>Message</label>
+      <textarea
+        id={id}
+        rows={3}
+        value={text}
+        placeholder="Ctrl+Enter sends"
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && isReady) send.mutate()
+        }}
+      />
+      <div className="buttons">
+        <Gated scope="run" type="submit" className="primary" disabled={!isReady}>
+          Send
+        </Gated>
+        {turnId === undefined ? null : (
+          <fieldset>
+            <legend className="hidden">How the message reaches the running turn</legend>
+            {(Object.keys(modes) as Array<Mode>).map((each) => (
+              <label key={each} className="check" title={modes[each]}>
+                <input type="radio" name={`${id}-mode`} checked={mode === each} onChange={() => setMode(each)} />
+                {each}
+              </label>
+            ))}
+            {mode === "queue" ? null : (
+              <label className="check" title="Refused if another turn runs by then">
+                <input type="checkbox" checked={isTurnMeant} onChange={(event) => setTurnMeant(event.target.checked)} />
+                only this turn
+              </label>
+            )}
+            <span className="quiet">{modes[mode]}</span>
+          </fieldset>
+        )}
+      </div>
+      {send.error === null ? null : <Failure failure={send.error} />}
+    </form>
+  )
+}

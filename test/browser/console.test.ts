@@ -1,0 +1,295 @@
+/** The console as people use it, in a real browser: nothing from elsewhere, nothing to complain of. */
+import { AxeBuilder } from "@axe-core/playwright"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import type { Browser, Page } from "playwright-core"
+import { launchBrowser } from "../setup/chromium.ts"
+import { buildConsole } from "../setup/console.ts"
+import { type Client, startServer, type TestServer } from "../setup/server.ts"
+import { watch } from "../setup/watchPage.ts"
+import { ended, logOf, makeAgent, makeThread, submit } from "../http/threadFixture.ts"
+
+let server: TestServer
+let alpha: Client
+let browser: Browser
+let built: Awaited<ReturnType<typeof buildConsole>>
+/** Calls of thread.rename want a person's word. */
+let asking: string
+let plain: string
+beforeAll(async () => {
+  built = await buildConsole()
+  server = await startServer({ served: { console: built.folder } })
+  alpha = server.alpha
+  browser = await launchBrowser()
+  const role = await alpha.post("/v1/roles", {
+    name: "asks",
+    allow: [{ tools: "*" }, { tools: "thread.rename", approval: "required" }]
+  })
+  asking = await makeAgent(alpha, ["troupe/scripted"])
+  const { profileId } = (await alpha.get(`/v1/agents/${asking}`)).body.agent
+  const patched = await alpha.patch(`/v1/profiles/${profileId}`, {
+    roleIds: [role.body.role.id],
+    families: ["thread"],
+    familyExposure: "always"
+  })
+  assert.strictEqual(patched.status, 200, patched.text)
+  plain = await makeAgent(alpha)
+}, 300_000)
+afterAll(async () => {
+  await browser?.close()
+  await server?.stop()
+  await built?.remove()
+})
+
+/** For people who want to see it: CONSOLE_SCREENSHOT=/tmp/console writes /tmp/console-<name>.png. */
+const shoot = async (page: Page, name: string) => {
+  const prefix = process.env.CONSOLE_SCREENSHOT
+  if (prefix !== undefined) await page.screenshot({ path: `${prefix}-${name}.png` })
+}
+
+type Open = { readonly page: Page; readonly seen: ReturnType<typeof watch> }
+
+/** A page of a browser of its own, signed in by the address. */
+const open = async (path = "", use: (open: Open) => Promise<void>, options: object = {}) => {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options })
+  const page = await context.newPage()
+  page.setDefaultTimeout(15_000)
+  const seen = watch(page, server.base)
+  try {
+    await page.goto(`${server.base}/console${path}#key=${alpha.token}`)
+    await page.getByRole("navigation", { name: "Pages" }).waitFor()
+    await use({ page, seen })
+    assert.deepStrictEqual(seen.complaints, [])
+    assert.deepStrictEqual(seen.elsewhere(), [])
+  } finally {
+    await context.close()
+  }
+}
+
+/** Pixels that the page is wider than its window. */
+const overhang = (page: Page) =>
+  page.evaluate<number>("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+
+const waiting = async (title: string) => {
+  const threadId = await makeThread(alpha, asking)
+  await submit(alpha, threadId, `/call thread.rename {"title":"${title}"}`)
+  await logOf(alpha, threadId, (log) => log.some(({ type }) => type === "wait_created"))
+  return threadId
+}
+
+describe("signing in", () => {
+  it("takes a key that is typed in, says so of a wrong one, and forgets it in all tabs", async () => {
+    const context = await browser.newContext()
+    try {
+      const page = await context.newPage()
+      await page.goto(`${server.base}/console/threads`)
+      await page.getByLabel("API key").fill("trp_wrong")
+      await page.keyboard.press("Enter")
+      await page.getByRole("alert").getByText("does not know this key").waitFor()
+      await page.getByLabel("API key").fill(alpha.token ?? "")
+      await page.keyboard.press("Enter")
+      await page.getByRole("heading", { name: "Threads" }).waitFor()
+      const second = await context.newPage()
+      await second.goto(`${server.base}/console`)
+      await second.getByRole("heading", { name: "Inbox" }).waitFor()
+      await second.getByRole("button", { name: "Sign out" }).click()
+      await page.getByLabel("API key").waitFor()
+      assert.isNull(await page.evaluate('sessionStorage.getItem("troupe.key")'))
+    } finally {
+      await context.close()
+    }
+  })
+
+  it("takes the key of the address out of it at once", async () => {
+    await open("", async ({ page }) => {
+      await page.getByRole("heading", { name: "Inbox" }).waitFor()
+      assert.strictEqual(page.url(), `${server.base}/console`)
+    })
+  })
+})
+
+describe("the inbox", () => {
+  it("allows by keyboard alone, and the call is made", async () => {
+    const threadId = await waiting("Allowed")
+    await open("", async ({ page }) => {
+      await page.getByRole("article", { name: "thread.rename, before the call" }).waitFor()
+      assert.match(await page.title(), /^\(\d+\) Troupe$/)
+      await page.keyboard.press("j")
+      await page.keyboard.press("a")
+      await logOf(alpha, threadId, ended(1))
+      await page.getByText("Nothing waits for you.").waitFor()
+    })
+    assert.strictEqual((await alpha.get(`/v1/threads/${threadId}`)).body.thread.title, "Allowed")
+  })
+
+  it("denies with a reason that the log keeps", async () => {
+    const threadId = await waiting("Denied")
+    await open("", async ({ page }) => {
+      await page.getByRole("article").waitFor()
+      await page.keyboard.press("j")
+      await page.keyboard.press("d")
+      await page.keyboard.type("not this name")
+      await page.keyboard.press("Enter")
+      const log = await logOf(alpha, threadId, ended(1))
+      assert.include(JSON.stringify(log.find(({ type }) => type === "wait_resolved")), "not this name")
+    })
+  })
+
+  it("lets a call through with another input, and shows what changes", async () => {
+    const threadId = await waiting("Before")
+    await open("", async ({ page }) => {
+      await page.getByRole("article").waitFor()
+      await page.keyboard.press("j")
+      await page.keyboard.press("e")
+      const input = page.getByLabel("Input, as JSON")
+      await input.fill("{")
+      assert.isTrue(await page.getByRole("button", { name: "Allow with this input" }).isDisabled())
+      await input.fill('{\n  "title": "After"\n}')
+      assert.include(await page.getByRole("region", { name: "What changes" }).innerText(), '+   "title": "After"')
+      await page.getByRole("button", { name: "Allow with this input" }).click()
+      await logOf(alpha, threadId, ended(1))
+    })
+    assert.strictEqual((await alpha.get(`/v1/threads/${threadId}`)).body.thread.title, "After")
+  })
+
+  it("shows a key that may only read which scope is missing", async () => {
+    await waiting("Looked at")
+    const reader = await alpha.post("/v1/auth/keys", { name: "reader", scopes: ["read"] })
+    const context = await browser.newContext()
+    try {
+      const page = await context.newPage()
+      await page.goto(`${server.base}/console#key=${reader.body.token}`)
+      const allow = page.getByRole("button", { name: "Allow" })
+      await allow.waitFor()
+      assert.isTrue(await allow.isDisabled())
+      assert.strictEqual(await allow.getAttribute("title"), "This key lacks the scope approve.")
+    } finally {
+      await context.close()
+    }
+    for (const { pendingWaits, thread } of (await alpha.get("/v1/threads?state=waiting")).body.threads)
+      for (const { id } of pendingWaits)
+        await alpha.post(`/v1/threads/${thread.id}/waits/${id}/resolve`, { type: "decision", decision: "deny" })
+  })
+})
+
+describe("a thread", () => {
+  it("is seen while it happens: text as it is written, a queue, a steer, an interrupt", async () => {
+    const threadId = await makeThread(alpha, plain)
+    await open(`/threads/${threadId}`, async ({ page }) => {
+      const message = page.getByRole("textbox", { name: "Message" })
+      await message.fill("/chunks 20 100ms\n/say one two three four five six seven eight")
+      await page.keyboard.press("Control+Enter")
+      await page.getByRole("article", { name: "Answer that is being written" }).waitFor()
+      await page.getByRole("article", { name: "Answer", exact: true }).waitFor()
+      await page.getByText("turn completed").waitFor()
+      await message.fill("/wait 600s\nbusy")
+      await page.getByRole("button", { name: "Send" }).click()
+      await page.getByText("● running").waitFor()
+      await message.fill("later")
+      await page.getByRole("button", { name: "Send" }).click()
+      const queue = page.getByRole("region", { name: "Queue" })
+      await queue.getByText("later").waitFor()
+      await queue.getByRole("button", { name: "Edit" }).click()
+      await queue.getByLabel("The input's words").fill("sooner")
+      await queue.getByRole("button", { name: "Save" }).click()
+      await queue.getByText("sooner").waitFor()
+      await shoot(page, "queue")
+      await queue.getByRole("button", { name: "Interrupt with it" }).click()
+      await page.getByText("You said: sooner").waitFor()
+      await page.getByText("turn cancelled").waitFor()
+      await page.getByText("○ idle").waitFor()
+    })
+  })
+
+  it("is led to by its id, and an event by its number", async () => {
+    const threadId = await makeThread(alpha, plain)
+    await submit(alpha, threadId, "one")
+    await logOf(alpha, threadId, ended(1))
+    await open("", async ({ page }) => {
+      await page.getByLabel("Go to a thread by its id").fill(threadId)
+      await page.keyboard.press("Enter")
+      await page.getByText("You said: one").waitFor()
+      await page.goto(`${server.base}/console/threads/${threadId}?view=events&seq=2`)
+      await page.getByRole("region", { name: "Event 2" }).getByText('"type": "assistant_message"').waitFor()
+    })
+  })
+
+  it("full of hostile text loads nothing, runs nothing, and stays within its width", async () => {
+    const threadId = await makeThread(alpha, plain, { title: "‮evil <img src=x onerror=alert(1)>" })
+    const hostile = [
+      "![steal](http://127.0.0.1:9/pixel.png?secret)",
+      "<script>alert(1)</script><img src=x onerror=alert(2)>",
+      "[click](javascript:alert(3)) [data](data:text/html,<script>alert(4)</script>)",
+      "a‮b​c",
+      "x".repeat(5_000)
+    ].join("\n\n")
+    await submit(alpha, threadId, hostile)
+    await logOf(alpha, threadId, ended(1))
+    await open(`/threads/${threadId}`, async ({ page }) => {
+      await page.getByText("turn completed").waitFor()
+      assert.strictEqual(await page.locator("main img, main script").count(), 0)
+      const links = await page.locator(".markdown a").all()
+      for (const link of links) assert.match((await link.getAttribute("href")) ?? "", /^(?:https?|mailto):/)
+      assert.strictEqual(await overhang(page), 0)
+      await page.getByText("a⟨U+202E⟩b⟨U+200B⟩c").first().waitFor()
+      await page.getByRole("heading", { name: "⟨U+202E⟩evil <img src=x onerror=alert(1)>" }).waitFor()
+      await shoot(page, "hostile")
+    })
+  })
+
+  it("that is gone says so, and nothing typed is lost where a message is refused", async () => {
+    await open("/threads/thr_00000000000000000000000000", async ({ page, seen }) => {
+      await page.getByRole("alert").getByText("404 not_found").waitFor()
+      // The browser itself tells of every answer that is no success.
+      seen.complaints.splice(0)
+    })
+    const threadId = await makeThread(alpha, plain)
+    await open(`/threads/${threadId}`, async ({ page, seen }) => {
+      const message = page.getByRole("textbox", { name: "Message" })
+      await message.fill("y".repeat(300_000))
+      await page.getByRole("button", { name: "Send" }).click()
+      await page.getByRole("alert").getByText("400 invalid_request").waitFor()
+      assert.strictEqual((await message.inputValue()).length, 300_000)
+      seen.complaints.splice(0)
+    })
+  })
+})
+
+const widths = [390, 768, 1440]
+const themes = ["light", "dark"] as const
+
+describe("every page", () => {
+  it("has no violation of WCAG 2.2 AA and nothing wider than the window, in both themes, on phones too", {
+    timeout: 240_000
+  }, async () => {
+    const threadId = await waiting("Seen by everybody")
+    for (const colorScheme of themes) {
+      await open(
+        "",
+        async ({ page }) => {
+          for (const [name, path, ready] of [
+            ["inbox", "", "heading"],
+            ["threads", "/threads", "link"],
+            ["thread", `/threads/${threadId}`, "article"],
+            ["events", `/threads/${threadId}?view=events&seq=2`, "region"]
+          ] as const) {
+            await page.goto(`${server.base}/console${path}`)
+            await page.getByRole(ready).nth(1).waitFor()
+            for (const width of widths) {
+              await page.setViewportSize({ width, height: 900 })
+              const found = await new AxeBuilder({ page })
+                .withTags(["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"])
+                .analyze()
+              assert.deepStrictEqual(
+                found.violations.map(({ id, nodes }) => `${name} ${width} ${id}: ${nodes.map(({ html }) => html)}`),
+                []
+              )
+              assert.strictEqual(await overhang(page), 0, `${name} at ${width}`)
+              await shoot(page, `${name}-${colorScheme}-${width}`)
+            }
+          }
+        },
+        { colorScheme }
+      )
+    }
+  })
+})
