@@ -2,6 +2,7 @@
 import { afterAll, assert, beforeAll, it } from "@effect/vitest"
 import type { Browser, Page } from "playwright-core"
 import { launchBrowser } from "../setup/chromium.ts"
+import { watch } from "../setup/watchPage.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
 
 let server: TestServer
@@ -21,25 +22,6 @@ const shoot = async (page: Page, name: string) => {
   if (prefix !== undefined) await page.screenshot({ path: `${prefix}-${name}.png` })
 }
 
-/** What a page asked for, and what it complained of. */
-const watch = (page: Page) => {
-  const asked: Array<string> = []
-  const complaints: Array<string> = []
-  page.on("request", (request) => asked.push(request.url()))
-  page.on("websocket", (socket) => asked.push(socket.url()))
-  page.on("console", (message) => {
-    if (message.type() === "error" || message.type() === "warning") complaints.push(message.text())
-  })
-  page.on("pageerror", (error) => complaints.push(String(error)))
-  page.on("requestfailed", (request) => complaints.push(`${request.url()}: ${request.failure()?.errorText}`))
-  return {
-    complaints,
-    elsewhere: () =>
-      asked.filter((url) => !["data:", "blob:"].includes(new URL(url).protocol) && new URL(url).origin !== server.base),
-    asked
-  }
-}
-
 // A page of its own for each: what one closes must not be what the next one looks at. Once more if the
 // bundled page, which is not ours, has not got ready in time.
 it("tries requests against this server, with the key that is put in and nothing that was not asked for", {
@@ -48,7 +30,7 @@ it("tries requests against this server, with the key that is put in and nothing 
   const tryOut = async (method: string, path: string, group: string) => {
     const page = await browser.newPage({ viewport: { width: 1440, height: 1000 } })
     page.setDefaultTimeout(15_000)
-    const seen = watch(page)
+    const seen = watch(page, server.base)
     try {
       await page.goto(`${server.base}/docs#tag/${group}/${method}${path}`)
       await page
@@ -81,7 +63,7 @@ it("tries requests against this server, with the key that is put in and nothing 
 
 it("shows every group and operation, and no request leaves the machine", async () => {
   const page = await browser.newPage({ viewport: { width: 1440, height: 1000 } })
-  const seen = watch(page)
+  const seen = watch(page, server.base)
   const { body } = await server.anonymous.get("/v1/openapi.json")
   await page.goto(`${server.base}/docs`)
   await page.getByRole("heading", { name: "Troupe", exact: true }).first().waitFor()

@@ -111,7 +111,9 @@ describe("the image of a node", () => {
     scratch = await mkdtemp(join(tmpdir(), "troupe-image-"))
     const { build } = services.node1 ?? {}
     const { context = "", dockerfile_inline = "" } = build ?? {}
-    image = await buildImage(dockerfile_inline, join(project, context), scratch, {
+    // Compose reads `$$` as a dollar sign.
+    const dockerfile = dockerfile_inline.replaceAll("$$", "$")
+    image = await buildImage(dockerfile, join(project, context), scratch, {
       ...elsewhere({ platform: "linux", arch: process.arch === "x64" ? "arm64" : "x64" }),
       npm_config_prefer_offline: "true"
     })
@@ -162,6 +164,8 @@ describe("the image of a node", () => {
         assert.isAbove(left, 0, server.output)
         await sleep(100)
       }
+      const page = await fetch(`${base}/console`)
+      assert.deepStrictEqual([page.status, page.headers.get("content-type")], [200, "text/html; charset=utf-8"])
     } finally {
       await server.end()
       await database.drop()

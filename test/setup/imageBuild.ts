@@ -44,21 +44,27 @@ const copy = async (from: string, to: string, isFolder: boolean, linked: boolean
   await run("cp", [linked ? "-RPl" : "-RP", content ? `${from}/.` : from, to])
 }
 
-/** Builds the last stage under `scratch` from the files of `context`. Commands run with `env` beside the image's own. */
+/**
+ * Builds the last stage under `scratch` from the files of `context`. Commands run with `env` beside the image's own; in a
+ * stage of the builder's own platform (`--platform=$BUILDPLATFORM`), with this process's.
+ */
 export const buildImage = async (
   dockerfile: string,
   context: string,
   scratch: string,
-  env: Readonly<Record<string, string | undefined>>
+  target: Readonly<Record<string, string | undefined>>
 ): Promise<Built> => {
   const named = new Map<string, Stage>()
   const bases: Array<string> = []
   let current: Stage | undefined
+  let env = target
   for (const { rest, word } of instructions(dockerfile)) {
     if (word === "FROM") {
-      const [, image = "", name = ""] = /^(\S+)(?:\s+AS\s+(\S+))?$/i.exec(rest) ?? []
+      const [, own = "", image = "", name = ""] =
+        /^(--platform=\$BUILDPLATFORM\s+)?(\S+)(?:\s+AS\s+(\S+))?$/i.exec(rest) ?? []
       if (image === "" || named.has(image)) throw new Error(`FROM ${rest}`)
       current = { image, folder: join(scratch, String(bases.length)), workdir: "/", env: {}, command: [] }
+      env = own === "" ? target : process.env
       bases.push(image)
       await mkdir(current.folder)
       if (name !== "") named.set(name, current)

@@ -10,6 +10,11 @@ export const watch = (page: Page, base: string) => {
     if (message.type() === "error" || message.type() === "warning") complaints.push(message.text())
   })
   page.on("pageerror", (error) => complaints.push(String(error)))
+  page.on("requestfailed", (request) => {
+    const why = request.failure()?.errorText
+    // What the page itself has ended, a stream when it is left say.
+    if (why !== "net::ERR_ABORTED") complaints.push(`${request.url()}: ${why}`)
+  })
   page.on("dialog", (dialog) => {
     complaints.push(`dialog: ${dialog.message()}`)
     void dialog.dismiss()
