@@ -70,3 +70,7 @@ export const flag = Schema.Literals(["true", "false"]).pipe(
     })
   )
 )
+
+/** Those that were sent. */
+export const defined = <A extends object>(parameters: A) =>
+  Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== undefined))

@@ -37,6 +37,7 @@ import { makeApproval } from "./tools/approval.ts"
 import { type Births, makeExchange } from "./tools/exchange.ts"
 import { agentsFamily } from "./tools/families/agents.ts"
 import { connectionsFamily } from "./tools/families/connections.ts"
+import { feedsFamily } from "./tools/families/feeds.ts"
 import { memoryFamily } from "./tools/families/memory.ts"
 import { threadFamily } from "./tools/families/thread.ts"
 import { makeCompactable } from "./compactable.ts"
@@ -114,7 +115,8 @@ export const layer = (options: ThreadOptions) =>
         threadFamily({ approval, reads, modelOf: yield* makeThreadModel, now: lease.now }),
         agentsFamily(database, exchange, approval),
         connectionsFamily(database),
-        memoryFamily({ approval, database, now: lease.now })
+        memoryFamily({ approval, database, now: lease.now }),
+        feedsFamily({ approval, bus, database, journal })
       ])
       const { admissionOf, selects } = yield* makeAdmission((workspace, ids) =>
         mapErrorNow(toolsets.current(workspace, ids), unreachable)

@@ -19,7 +19,18 @@ export interface Asking {
   /** The identity that the credential is bound to. */
   readonly identity?: string
   /** Of an agent: in which turn it asked. */
-  readonly from?: { readonly threadId: string; readonly turnId: string }
+  readonly from?: {
+    readonly threadId: string
+    readonly turnId: string
+    /** How many turns lead to that one by way of feeds; absent: none. */
+    readonly hops?: number
+  }
+}
+
+/** A call of a built-in tool. */
+export interface ToolRequest {
+  readonly name: string
+  readonly input: unknown
 }
 
 export type Unavailable = DatabaseUnavailable | JournalUnavailable
@@ -64,8 +75,8 @@ export interface Action<Params, R extends Refused> {
   readonly scope: Scope
   /** Agent that it is about. */
   readonly agentOf?: (workspace: string, params: Params) => Effect.Effect<string | undefined, DatabaseUnavailable>
-  /** The request as the input of the tool that stands for the same and is called as the action is. */
-  readonly tool?: (params: Params) => unknown
+  /** The tool that stands for the same, with the request as its input. */
+  readonly tool?: (params: Params) => ToolRequest
   readonly way: Way<Params, R>
 }
 
@@ -76,7 +87,7 @@ export interface AnyAction {
   /** Undefined for parameters that this version does not know. */
   readonly ready: (asking: Asking, request: unknown) => ReadyAction | undefined
   /** What an agent's roles are asked about before it is carried out; undefined where they are not. */
-  readonly inputOf: (request: unknown) => unknown
+  readonly toolOf: (request: unknown) => ToolRequest | undefined
 }
 
 /** An action with its parameters. */

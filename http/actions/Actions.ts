@@ -67,7 +67,7 @@ const isAnswer = <R extends Refused>(answer: KeptAnswer | R): answer is KeptAnsw
 
 /** In which turn a lease asks. */
 const turnOf = ({ lease }: Caller["Service"]) =>
-  lease === undefined ? {} : { from: { threadId: lease.threadId, turnId: lease.turnId } }
+  lease === undefined ? {} : { from: { threadId: lease.threadId, turnId: lease.turnId, hops: lease.hops } }
 
 const askingOf = (caller: Caller["Service"]): Asking => ({
   workspace: caller.workspace,

@@ -32,7 +32,7 @@ export const defineAction = <Params, R extends Refused>(action: Action<Params, R
       const params = read(request)
       return Option.isSome(params) ? readyWith(asking, params.value) : undefined
     },
-    inputOf: (request) => {
+    toolOf: (request) => {
       const params = read(request)
       return Option.isSome(params) ? action.tool?.(params.value) : undefined
     }

@@ -5,7 +5,7 @@ import type { Scope } from "../../src/keys/apiKey.ts"
 import type { HeldOperation } from "../../src/operations/rows.ts"
 import { Refused } from "../errors.ts"
 import { makeLeaseMay } from "../leaseMay.ts"
-import type { AnyAction } from "./Action.ts"
+import type { AnyAction, ToolRequest } from "./Action.ts"
 
 const disabled = new Refused({
   error: "identity_disabled",
@@ -40,7 +40,7 @@ export const makeRights = Effect.gen(function* () {
   const may = yield* makeLeaseMay
 
   /** What its roles say of the agent's request now. A grant that wants a person's word has it. */
-  const letting = (workspace: string, agentId: string, name: string, input: unknown) =>
+  const letting = (workspace: string, agentId: string, { input, name }: ToolRequest) =>
     Effect.runPromise(
       may({ workspace, lease: { agentId } }, name, input).pipe(
         Effect.match({ onFailure: () => later, onSuccess: (verdict) => (verdict === "deny" ? notLet : undefined) })
@@ -50,7 +50,7 @@ export const makeRights = Effect.gen(function* () {
   return async (
     workspace: string,
     { credential: { isOver, scopes }, request, requester }: HeldOperation,
-    { inputOf, name, scope }: AnyAction
+    { scope, toolOf }: AnyAction
   ) => {
     if (requester === undefined) return ended
     const { credential, principal } = requester
@@ -59,7 +59,7 @@ export const makeRights = Effect.gen(function* () {
       return disabled
     if (isOver) return credential.type === "key" ? ended : archived
     if (credential.type === "key") return scopes.includes(scope) ? undefined : lacking(scope)
-    const input = inputOf(request)
-    return input === undefined ? undefined : letting(workspace, credential.agentId, name, input)
+    const tool = toolOf(request)
+    return tool === undefined ? undefined : letting(workspace, credential.agentId, tool)
   }
 })

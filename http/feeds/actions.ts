@@ -2,8 +2,9 @@
 import { Effect, Schema } from "effect"
 import { Bus } from "../../src/bus/Bus.ts"
 import { limits } from "../../src/domain/limits.ts"
-import { appendMessages } from "../../src/feeds/appending.ts"
+import { appendMessages, hopsAfter } from "../../src/feeds/appending.ts"
 import { FeedAppend, FeedInput, FeedPatch } from "../../src/feeds/feed.ts"
+import { appendRefusal, feedArchived, noFeed as feedNotFound } from "../../src/feeds/refusals.ts"
 import {
   archiveFeed,
   createFeed,
@@ -19,16 +20,14 @@ import { Refused } from "../errors.ts"
 import { etag, meets } from "../etag.ts"
 import { jsonAnswer } from "../writes.ts"
 
-export const noFeed = new Refused({ error: "not_found", message: "no such feed" })
+export const noFeed = new Refused(feedNotFound)
 const changed = new Refused({ error: "precondition_failed", message: "If-Match: the feed has changed since" })
-const archived = new Refused({ error: "feed_archived", message: "the feed is archived: it is only read" })
+const archived = new Refused(feedArchived)
 const taken = new Refused({ error: "feed_name_taken", message: "name: another feed of the workspace has it" })
 const tooMany = new Refused({
   error: "too_many_feeds",
   message: `the workspace has ${limits.feeds} feeds, as many as it may`
 })
-const conflict = (lastSeq: number) =>
-  new Refused({ error: "feed_conflict", message: `expectedLastSeq: the last seq is ${lastSeq}` })
 
 const notThere = ({ refused }: FeedNotThere) => (refused === "not_found" ? noFeed : changed)
 
@@ -107,16 +106,15 @@ export const makeFeedActions = Effect.gen(function* () {
       name: "feed.append",
       params: AppendToOne,
       scope: "run",
+      tool: (params) => ({ name: "feeds.append", input: params }),
       way: {
         type: "change",
-        change: async (tx, { principal, workspace }, params) => {
+        change: async (tx, { from, principal, workspace }, params) => {
           const { feedId, ...append } = params
           appended.delete(params)
-          const done = await appendMessages(tx, workspace, feedId, append, { principal, hops: 0 })
-          if ("refused" in done) {
-            if (done.refused === "conflict") return conflict(done.lastSeq)
-            return done.refused === "archived" ? archived : noFeed
-          }
+          const by = { principal, hops: from === undefined ? 0 : hopsAfter(from.hops) }
+          const done = await appendMessages(tx, workspace, feedId, append, by)
+          if ("refused" in done) return new Refused(appendRefusal(done))
           if (done.endSeq === undefined) return jsonAnswer(done)
           appended.set(params, done.endSeq)
           return jsonAnswer(done, 201, { location: `/v1/feeds/${feedId}/messages?startSeq=${done.startSeq}` })

@@ -59,10 +59,10 @@ export const FeedsApi = HttpApiGroup.make("feeds")
       },
       success: FeedPage
     })
-      .annotateMerge(access("read"))
+      .annotateMerge(access("read", { lease: true }))
       .annotateMerge(says("List feeds", "By name. Archived ones only with `includeArchived=true`.")),
     HttpApiEndpoint.get("get", "/feeds/:feedId", { params: { feedId: FeedId }, success: FeedAnswer })
-      .annotateMerge(access("read"))
+      .annotateMerge(access("read", { lease: true }))
       .annotateMerge(says("Get a feed", "Archived ones too. The ETag is what `If-Match` of a patch is held against.")),
     HttpApiEndpoint.patch("update", "/feeds/:feedId", {
       params: { feedId: FeedId },
@@ -90,9 +90,17 @@ export const FeedsApi = HttpApiGroup.make("feeds")
       params: { feedId: FeedId },
       payload: FeedAppend,
       success: [FeedAppended.pipe(HttpApiSchema.status(201)), FeedAppended],
-      error: refuses("feed_archived", "feed_conflict", "origin_not_allowed", "queue_full")
+      error: refuses("not_found", "feed_archived", "feed_conflict", "origin_not_allowed", "queue_full")
     })
-      .annotateMerge(access("run", { stores: "rows", parks: true, trigger: true, bodyBytes: limits.feedBodyBytes }))
+      .annotateMerge(
+        access("run", {
+          lease: true,
+          stores: "rows",
+          parks: true,
+          trigger: true,
+          bodyBytes: limits.feedBodyBytes
+        })
+      )
       .annotateMerge(
         says(
           "Append messages",
@@ -117,7 +125,7 @@ export const FeedsApi = HttpApiGroup.make("feeds")
       },
       success: FeedMessagePage
     })
-      .annotateMerge(access("read"))
+      .annotateMerge(access("read", { lease: true }))
       .annotateMerge(
         says("Read messages", "Ascending by seq. What retention has removed is passed over. A page ends at 4 MiB.")
       )

@@ -13,8 +13,10 @@ import { Cursors } from "../Cursors.ts"
 import { Refused } from "../errors.ts"
 import { etag } from "../etag.ts"
 import { rowsOf } from "../pagination.ts"
+import { defined } from "../parameters.ts"
 import { Streams } from "../streams/Streams.ts"
 import { refuseOrigin } from "../threads/refusals.ts"
+import { makeLeaseMay } from "../leaseMay.ts"
 import { makeFeedActions, noFeed } from "./actions.ts"
 import { makeFeedPoll } from "./longPoll.ts"
 
@@ -26,6 +28,11 @@ const withIfMatch = <A extends object>(params: A, ifMatch: string | undefined) =
 const packed = (text: string | undefined) => (text === undefined ? undefined : Buffer.from(text).toString("base64url"))
 const unpacked = (text: string | undefined) =>
   text === undefined ? undefined : Buffer.from(text, "base64url").toString()
+
+const denied = new Refused({
+  error: "permission_denied",
+  message: "the agent's profile and roles do not let it do this with this feed"
+})
 
 const tailWithRange = new Refused({
   error: "invalid_request",
@@ -41,13 +48,23 @@ export const FeedsHandlers = HttpApiBuilder.group(
     const actions = yield* makeFeedActions
     const cursors = yield* Cursors
     const database = yield* Database
+    const may = yield* makeLeaseMay
     const poll = makeFeedPoll(yield* Bus, yield* Streams)
+
+    /** The caller, where a lease lets it read as its agent's tool with this input would. */
+    const reader = Effect.fnUntraced(function* (verb: "list" | "get" | "read", input: object) {
+      const caller = yield* Caller
+      if (caller.lease === undefined) return caller
+      const verdict = yield* may(caller, `feeds.${verb}`, defined(input))
+      // Nobody is asked about a read: a grant that wants their word lets it not.
+      return verdict === "allow" ? caller : yield* denied
+    })
 
     return handlers.handleAll({
       create: ({ payload }) => perform(actions.create, payload),
 
       list: Effect.fnUntraced(function* ({ query }) {
-        const { workspace } = yield* Caller
+        const { workspace } = yield* reader("list", query)
         const { includeArchived, namePrefix } = query
         const place = `feeds ${workspace}`
         const sent = {
@@ -73,7 +90,7 @@ export const FeedsHandlers = HttpApiBuilder.group(
       }),
 
       get: Effect.fnUntraced(function* ({ params }) {
-        const { workspace } = yield* Caller
+        const { workspace } = yield* reader("get", params)
         const found = yield* database.run("feeds.get", (db) => readFeed(db, workspace, params.feedId))
         return found === undefined ? yield* noFeed : json({ feed: found.feed }, 200, { etag: etag(found.rev) })
       }),
@@ -88,13 +105,16 @@ export const FeedsHandlers = HttpApiBuilder.group(
         const at = payload.messages.findIndex(({ origin }) => origin !== undefined)
         const refused = refuseOrigin(caller, payload.messages[at]?.origin, `messages[${at}].`)
         if (refused !== undefined) return yield* refused
-        return yield* perform(actions.append, { ...params, ...payload })
+        const request = { ...params, ...payload }
+        const verdict = yield* may(caller, "feeds.append", request)
+        if (verdict === "deny") return yield* denied
+        return yield* perform(actions.append, request, { parks: verdict === "park" })
       }),
 
       read: Effect.fnUntraced(function* ({ params: { feedId }, query, request }) {
         const { endSeq, startSeq, tailOffset, waitSeconds = 0 } = query
         if (tailOffset !== undefined && (startSeq !== undefined || endSeq !== undefined)) return yield* tailWithRange
-        const caller = yield* Caller
+        const caller = yield* reader("read", { feedId, ...query })
         const asked = {
           ...(startSeq === undefined ? {} : { startSeq }),
           ...(endSeq === undefined ? {} : { endSeq }),

@@ -22,10 +22,12 @@ type DeleteEntry = typeof DeleteEntry.Type
 export const versionTag = (version: string) => `"${version}"`
 
 /** The request as a call of the tool that stands for the same (leaseMay.ts). */
-const asInput = ({ agentId, ...request }: PutEntry | DeleteEntry) => ({
-  store: agentId === undefined ? "workspace" : "agent",
-  ...request
-})
+const callOf =
+  (name: "memory.put" | "memory.delete") =>
+  ({ agentId, ...request }: PutEntry | DeleteEntry) => ({
+    name,
+    input: { store: agentId === undefined ? "workspace" : "agent", ...request }
+  })
 
 const authorOf = ({ from, principal }: Asking): Author => ({ principal, ...(from === undefined ? {} : { from }) })
 const agentOf = (_: string, { agentId }: { readonly agentId?: string }) => Effect.succeed(agentId)
@@ -54,7 +56,7 @@ export const makeMemoryActions = Effect.gen(function* () {
       params: PutEntry,
       scope: "write",
       agentOf,
-      tool: asInput,
+      tool: callOf("memory.put"),
       way: {
         type: "change",
         change: async (tx, asking, request) =>
@@ -72,7 +74,7 @@ export const makeMemoryActions = Effect.gen(function* () {
       params: DeleteEntry,
       scope: "write",
       agentOf,
-      tool: asInput,
+      tool: callOf("memory.delete"),
       way: {
         type: "change",
         wraps: true,

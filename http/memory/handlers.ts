@@ -17,6 +17,7 @@ import { Caller } from "../Caller.ts"
 import { Cursors } from "../Cursors.ts"
 import { Refused } from "../errors.ts"
 import { makeLeaseMay } from "../leaseMay.ts"
+import { defined } from "../parameters.ts"
 import { rowsOf } from "../pagination.ts"
 import { jsonAnswer, makeWrites } from "../writes.ts"
 import { makeMemoryActions, versionTag } from "./actions.ts"
@@ -68,9 +69,6 @@ const named = (store: Store) => (store.agentId === undefined ? "workspace" : "ag
 const packed = (text: string) => Buffer.from(text).toString("base64url")
 const unpacked = (text: string | number | undefined) =>
   typeof text === "string" ? Buffer.from(text, "base64url").toString() : undefined
-
-const defined = <A extends object>(fields: A) =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 
 const makeReading = Effect.gen(function* () {
   const cursors = yield* Cursors

@@ -87,7 +87,13 @@ const NullableLimits = Schema.Struct({
 })
 
 /** The families of built-in tools that this server has. */
-export const servedFamilies: ReadonlyArray<typeof ToolFamily.Type> = ["thread", "agents", "connections", "memory"]
+export const servedFamilies: ReadonlyArray<typeof ToolFamily.Type> = [
+  "thread",
+  "agents",
+  "connections",
+  "memory",
+  "feeds"
+]
 
 const Family = ToolFamily.check(
   Schema.makeFilter(

@@ -3368,7 +3368,7 @@ export interface components {
             /** @description What the profile is for, in words for people. At most 4096 bytes of UTF-8. */
             description?: string;
             /** @description Families of built-in tools that the agent may be offered. Those that this server has are `thread`, `agents`, `connections` and `memory`. */
-            families?: ("agents" | "connections" | "thread" | "memory")[];
+            families?: ("agents" | "connections" | "thread" | "memory" | "feeds")[];
             /**
              * @description Whether the model sees the tools of families from the start, or only once `tool_search` has revealed their family. `search` when absent.
              * @enum {string}
@@ -3443,7 +3443,7 @@ export interface components {
             /** @description What the profile is for, in words for people. */
             description?: string | null;
             /** @description Families of built-in tools that the agent may be offered. Those that this server has are `thread`, `agents`, `connections` and `memory`. */
-            families?: ("agents" | "connections" | "thread" | "memory")[] | null;
+            families?: ("agents" | "connections" | "thread" | "memory" | "feeds")[] | null;
             /** @description Whether the model sees the tools of families from the start, or only once `tool_search` has revealed their family. `search` when absent. */
             familyExposure?: ("search" | "always") | null;
             /** @description Hooks that judge what happens in a turn, asked in this order. */

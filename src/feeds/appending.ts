@@ -14,9 +14,12 @@ import type { FeedAppend, FeedAppended, FeedMessageInput } from "./feed.ts"
 
 export interface AppendedBy {
   readonly principal: Principal
-  /** How many messages led to it, one after the other. */
+  /** How many turns led to it, each begun by what the one before had appended; 0 for whoever acts in no turn. */
   readonly hops: number
 }
+/** Of a message that is appended in a turn: one more than lead to the turn. */
+export const hopsAfter = (hops = 0) => hops + 1
+
 export type AppendRefusal =
   | { readonly refused: "not_found" | "archived" }
   | { readonly refused: "conflict"; readonly lastSeq: number }

@@ -94,14 +94,18 @@ const Data = JsonValue.check(
   })
 )
 
-export const FeedMessageInput = Schema.Struct({
+const ownFields = {
   text: described(Schema.String.check(Schema.isMinLength(1), maxBytes(limits.feedTextBytes)), says.text),
   tags: described(Schema.optionalKey(Tags), says.tags),
   data: described(Schema.optionalKey(Data), says.data),
   dedupeKey: described(
     Schema.optionalKey(Schema.String.check(Schema.isMinLength(1), maxChars(limits.dedupeKeyChars), singleLine)),
     says.dedupeKey
-  ),
+  )
+}
+
+export const FeedMessageInput = Schema.Struct({
+  ...ownFields,
   origin: described(Schema.optionalKey(Origin), `${says.origin} Only triggers may send it.`)
 }).annotate({ identifier: "FeedMessageInput" })
 export type FeedMessageInput = typeof FeedMessageInput.Type
@@ -109,9 +113,10 @@ export type FeedMessageInput = typeof FeedMessageInput.Type
 const bytesOf = ({ tags = [], text }: FeedMessageInput) =>
   tags.reduce((sum, tag) => sum + utf8Bytes(tag), utf8Bytes(text))
 
-export const FeedAppend = Schema.Struct({
-  messages: described(
-    Schema.Array(FeedMessageInput).check(
+/** As many messages, and as long, as one append takes. */
+const someOf = <Message extends Schema.Codec<FeedMessageInput, unknown>>(message: Message) =>
+  described(
+    Schema.Array(message).check(
       Schema.isMinLength(1),
       Schema.isMaxLength(limits.feedAppendMessages),
       Schema.makeFilter<ReadonlyArray<FeedMessageInput>>(
@@ -122,13 +127,22 @@ export const FeedAppend = Schema.Struct({
       )
     ),
     `Messages in their order. Text and tags of all of them have at most ${limits.feedAppendBytes} bytes.`
-  ),
+  )
+
+const expecting = {
   expectedLastSeq: described(
     Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }))),
     "What the feed's `lastSeq` has to be, else it is 409 `feed_conflict`. Absent: anything."
   )
-}).annotate({ identifier: "FeedAppend" })
+}
+
+export const FeedAppend = Schema.Struct({ messages: someOf(FeedMessageInput), ...expecting }).annotate({
+  identifier: "FeedAppend"
+})
 export type FeedAppend = typeof FeedAppend.Type
+
+/** The same of an agent: what happens outside only triggers tell of. */
+export const AgentFeedAppend = Schema.Struct({ messages: someOf(Schema.Struct(ownFields)), ...expecting })
 
 export const FeedAppended = Schema.Struct({
   messages: described(

@@ -2,7 +2,7 @@
  * Messages of a feed as they are read: a page, with where the feed begins and ends at that time.
  *
  * R1. One statement: what it finds of the feed and of its messages is of one moment.
- * R2. A page ends at 4 MiB, with one message at least.
+ * R2. A page ends at 4 MiB, or where the reader wants it to, with one message at least.
  */
 import { Schema } from "effect"
 import { sql } from "kysely"
@@ -18,6 +18,8 @@ export interface MessageQuery {
   readonly endSeq?: number
   readonly tailOffset?: number
   readonly limit: number
+  /** That a page may have, where it is not as many as usual. */
+  readonly bytes?: number
 }
 export interface MessagePage {
   readonly messages: ReadonlyArray<FeedMessage>
@@ -72,7 +74,7 @@ export const readMessages = async (
   db: Db,
   workspace: string,
   feedId: string,
-  { endSeq = most, limit, startSeq, tailOffset }: MessageQuery
+  { bytes = limits.pageBytes, endSeq = most, limit, startSeq, tailOffset }: MessageQuery
 ): Promise<MessagePage | undefined> => {
   const start = sql`greatest(f.first_seq,
     ${tailOffset === undefined ? sql`${startSeq ?? 0}::bigint` : sql`f.last_seq - ${tailOffset - 1}::bigint`})`
@@ -85,7 +87,7 @@ export const readMessages = async (
         from (select n.seq, n.body, n.dedupe_key, n.principal, n.appended_at from feed_messages n
           where n.workspace = f.workspace and n.feed = f.id and n.seq >= ${start} and n.seq <= ${endSeq}
           order by n.seq limit ${limit}) p
-      ) m where m.place = 1 or m.bytes <= ${limits.pageBytes}) m on true
+      ) m where m.place = 1 or m.bytes <= ${bytes}) m on true
     where f.workspace = ${toUuid(workspace)}::uuid and f.id = ${toUuid(feedId)}::uuid
     order by m.seq`.execute(db)
   const [feed] = rows
@@ -93,7 +95,7 @@ export const readMessages = async (
   const lastSeq = Number(feed.last_seq)
   const asked = tailOffset === undefined ? (startSeq ?? 0) : lastSeq - tailOffset + 1
   const found = rows.flatMap((row) => (row.appended_at === null ? [] : [messageOf(feedId, row, row.appended_at)]))
-  const messages = withinPage(found)
+  const messages = withinPage(found, bytes)
   const end = messages.at(-1)?.seq
   return {
     messages,
@@ -105,11 +107,11 @@ export const readMessages = async (
 }
 
 /** R2, of the messages as they are sent. */
-const withinPage = (messages: ReadonlyArray<FeedMessage>) => {
+const withinPage = (messages: ReadonlyArray<FeedMessage>, most: number) => {
   let bytes = 0
   const over = messages.findIndex((message, at) => {
     bytes += Buffer.byteLength(JSON.stringify(message)) + 1
-    return at > 0 && bytes > limits.pageBytes
+    return at > 0 && bytes > most
   })
   return over === -1 ? messages : messages.slice(0, over)
 }

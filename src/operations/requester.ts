@@ -14,7 +14,14 @@ export const Requester = Schema.Struct({
     })
   ]),
   /** Of an agent: in which turn it asked. */
-  from: Schema.optionalKey(Schema.Struct({ threadId: Schema.String, turnId: Schema.String }))
+  from: Schema.optionalKey(
+    Schema.Struct({
+      threadId: Schema.String,
+      turnId: Schema.String,
+      /** How many turns lead to that one by way of feeds; absent: none. */
+      hops: Schema.optionalKey(Schema.Int)
+    })
+  )
 })
 export type Requester = typeof Requester.Type
 

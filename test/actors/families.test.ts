@@ -5,12 +5,15 @@ import { readFileSync } from "node:fs"
 import { resolve } from "node:path"
 import { agentsFamily } from "../../actors/thread/tools/families/agents.ts"
 import { connectionsFamily } from "../../actors/thread/tools/families/connections.ts"
+import { feedsFamily } from "../../actors/thread/tools/families/feeds.ts"
 import { memoryFamily } from "../../actors/thread/tools/families/memory.ts"
 import { threadFamily } from "../../actors/thread/tools/families/thread.ts"
 import { makeTools } from "../../actors/thread/tools/toolbox.ts"
 import type { Carry } from "../../machines/thread/context.ts"
 import { limits } from "../../src/domain/limits.ts"
 import { servedFamilies } from "../../src/agents/profile.ts"
+import { Bus } from "../../src/bus/Bus.ts"
+import { Journal } from "../../src/journal/Journal.ts"
 import { noUsage } from "../../src/domain/usage.ts"
 import { toProviderName } from "../../src/models/toolNames.ts"
 import { makeThreadModel } from "../../src/threads/shownModel.ts"
@@ -42,7 +45,13 @@ const families = async () => [
     () => Effect.succeed(undefined)
   ),
   connectionsFamily(server.database),
-  memoryFamily({ approval: () => Effect.succeed(undefined), database: server.database, now: Date.now })
+  memoryFamily({ approval: () => Effect.succeed(undefined), database: server.database, now: Date.now }),
+  feedsFamily({
+    approval: () => Effect.succeed(undefined),
+    bus: await server.runtime.runPromise(Bus),
+    database: server.database,
+    journal: await server.runtime.runPromise(Journal)
+  })
 ]
 
 describe("the families", () => {

@@ -74,7 +74,7 @@ describe("a lease", () => {
   it("may nothing of a family that the profile does not name, whatever the roles allow", async () => {
     const agentId = await worker({ allow: [{ tools: "*" }] })
     assert.deepStrictEqual(
-      [await ask(agentId, "feeds.append"), await ask(agentId, "connections.put")],
+      [await ask(agentId, "thread.rename"), await ask(agentId, "connections.put")],
       ["deny", "allow"]
     )
     assert.strictEqual(await ask(await makeWorker(server.alpha), "connections.put"), "deny")

@@ -67,6 +67,7 @@ const tours = [
   },
   { document: "docs/approvals.md", what: "the tour of approvals works as it stands", least: 8, isPasted: true },
   { document: "docs/budgets.md", what: "the tour of budgets works as it stands", least: 5, isPasted: true },
+  { document: "docs/feeds.md", what: "the tour of feeds works as it stands", least: 4, isPasted: true },
   { document: "docs/images.md", what: "the tour of images works as it stands", least: 4, isPasted: true },
   { document: "docs/memory.md", what: "the tour of memory works as it stands", least: 6, isPasted: true }
 ]

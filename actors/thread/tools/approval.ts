@@ -49,7 +49,7 @@ export const makeApproval = Effect.gen(function* () {
     const requester = {
       principal,
       credential: { type: "lease", agentId: by.agentId, ...own },
-      ...(by.turnId === undefined ? {} : { from: { threadId: by.threadId, turnId: by.turnId } })
+      ...(by.turnId === undefined ? {} : { from: { threadId: by.threadId, turnId: by.turnId, hops: by.hops } })
     } as const
     const parked = yield* database.atomically("operations.park", (tx) =>
       park(tx, by.workspace, { action, agentId: agentId ?? by.agentId, request, requester }, lease.now())

@@ -17,15 +17,11 @@ import { begunBy } from "../derivedIds.ts"
 import type { Exchange } from "../exchange.ts"
 import type { BuiltInOutcome } from "../toolkit.ts"
 import { builtIn, type Family, toolError } from "./builtIn.ts"
-import { pageFields, pageOf, rowsAsked } from "./pages.ts"
+import { pageFields, pageOf, rowsAsked, shortened } from "./pages.ts"
 import { AgentId } from "../../../../src/domain/resourceIds.ts"
 import type { CallBy } from "../../settings.ts"
 
 const agentId = AgentId.annotate({ description: "Id of the agent, agt_…; agents.list has them." })
-
-/** In a list; agents.get has all of it. */
-const descriptionChars = 500
-const shortened = (text: string) => (text.length <= descriptionChars ? text : `${text.slice(0, descriptionChars)}…`)
 
 const noAgent = (id: string) => toolError(`There is no agent ${id}.`)
 

@@ -10,6 +10,7 @@ import { Effect, Schema } from "effect"
 import type { ProfileMemory } from "../../../../src/agents/profile.ts"
 import type { ToolReveal } from "../../../../src/domain/event.ts"
 import { wordsOf } from "../../../../src/domain/problems.ts"
+import type { JournalUnavailable } from "../../../../src/journal/Journal.ts"
 import type { DatabaseUnavailable } from "../../../../src/database/Database.ts"
 import { cutOutput } from "../../../../src/tools/output.ts"
 import type { Unreachable } from "../../../Actor.ts"
@@ -57,7 +58,7 @@ interface Made<Input> {
     by: BuiltInBy,
     input: Input,
     toolCallId: string
-  ) => Effect.Effect<BuiltInOutcome, DatabaseUnavailable | Unreachable>
+  ) => Effect.Effect<BuiltInOutcome, DatabaseUnavailable | JournalUnavailable | Unreachable>
 }
 
 /** The input of a tool that takes none: a struct without fields would take anything. */
