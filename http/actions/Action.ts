@@ -42,8 +42,14 @@ type Way<Params, R extends Refused> =
       readonly change: (tx: Tx, asking: Asking, params: Params) => Promise<KeptAnswer | R>
       /** Once it is committed: what this node has remembered of it is forgotten. */
       readonly changed?: (asking: Asking, params: Params) => void
-      /** The same as one statement, which needs no transaction of its own where it runs at once. */
-      readonly alone?: (asking: Asking, params: Params) => Effect.Effect<KeptAnswer, R | DatabaseUnavailable>
+      /**
+       * The same as one statement, which needs no transaction of its own where it runs at once and no answer has to be
+       * kept with it. Undefined where it has written nothing, and the transaction has to decide.
+       */
+      readonly alone?: (
+        asking: Asking,
+        params: Params
+      ) => Effect.Effect<KeptAnswer | undefined, R | DatabaseUnavailable>
       /** Its endpoint answers with an operation, also when it did not park. */
       readonly wraps?: true
     }

@@ -21,6 +21,7 @@ import { createCompleted } from "../../src/operations/rows.ts"
 import { respond } from "../answers.ts"
 import { Caller } from "../Caller.ts"
 import { isRefused, Refused } from "../errors.ts"
+import { header } from "../headers.ts"
 import type { Idempotency, KeptAnswer } from "../Idempotency.ts"
 import { operationHeaders } from "../location.ts"
 import { jsonAnswer, makeWrites } from "../writes.ts"
@@ -144,7 +145,8 @@ const make = Effect.gen(function* () {
     asking: Asking,
     params: Params,
     agentId: string | undefined,
-    isPost: boolean
+    /** Its answer is kept for an Idempotency-Key. */
+    isKept: boolean
   ): Answering<R> => {
     switch (way.type) {
       case "read":
@@ -155,20 +157,17 @@ const make = Effect.gen(function* () {
           const answer = await way.change(tx, asking, params)
           return way.wraps === true && isAnswer(answer) ? completed(tx, { name }, asking, agentId, answer) : answer
         }
-        const { alone } = way
-        if (alone !== undefined) return Effect.map(Effect.tap(alone(asking, params), changed), respond)
-        return isPost
-          ? Effect.tap(writes.post(name, work), changed)
-          : Effect.map(
-              Effect.tap(
-                withdrawing<KeptAnswer, R>(name, async (tx) => {
-                  const answer = await work(tx)
-                  return isAnswer(answer) ? Result.succeed(answer) : Result.fail(answer)
-                }),
-                changed
-              ),
-              respond
-            )
+        const together = withdrawing<KeptAnswer, R>(name, async (tx) => {
+          const answer = await work(tx)
+          return isAnswer(answer) ? Result.succeed(answer) : Result.fail(answer)
+        })
+        const atOnce =
+          way.alone === undefined
+            ? together
+            : Effect.flatMap(way.alone(asking, params), (answer) =>
+                answer === undefined ? together : Effect.succeed(answer)
+              )
+        return isKept ? Effect.tap(writes.post(name, work), changed) : Effect.map(Effect.tap(atOnce, changed), respond)
       }
       case "command": {
         const refused = way.refuse(asking, params)
@@ -215,7 +214,9 @@ const make = Effect.gen(function* () {
     perform: (action, params, also) =>
       Effect.contextWith((context: Context.Context<Needs>) => {
         const caller = Context.get(context, Caller)
-        const isPost = Context.get(context, HttpServerRequest.HttpServerRequest).method === "POST"
+        const request = Context.get(context, HttpServerRequest.HttpServerRequest)
+        const isPost = request.method === "POST"
+        const isKept = isPost && header(request, "idempotency-key") !== undefined
         const { principal, workspace } = caller
         return flatMapNow(action.agentOf?.(workspace, params) ?? nobody, (about) => {
           const agentId = about ?? (principal.type === "agent" ? principal.id : undefined)
@@ -223,7 +224,7 @@ const make = Effect.gen(function* () {
           return flatMapNow(policies.parks(workspace, asked), (parks) =>
             parks || also?.parks === true
               ? parkNow(action, caller, params, agentId, isPost)
-              : runNow(action, askingOf(caller), params, agentId, isPost)
+              : runNow(action, askingOf(caller), params, agentId, isKept)
           )
         })
       })

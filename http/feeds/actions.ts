@@ -1,9 +1,10 @@
 /** What may park of feeds: to make, change and archive one, and to append to it. */
 import { Effect, Schema } from "effect"
 import { Bus } from "../../src/bus/Bus.ts"
+import { Database } from "../../src/database/Database.ts"
 import { limits } from "../../src/domain/limits.ts"
-import { appendMessages, hopsAfter } from "../../src/feeds/appending.ts"
-import { FeedAppend, FeedInput, FeedPatch } from "../../src/feeds/feed.ts"
+import { appendAlone, type AppendedBy, appendMessages, hopsAfter } from "../../src/feeds/appending.ts"
+import { FeedAppend, type FeedAppended, FeedInput, FeedPatch } from "../../src/feeds/feed.ts"
 import { appendRefusal, feedArchived, noFeed as feedNotFound } from "../../src/feeds/refusals.ts"
 import {
   archiveFeed,
@@ -14,6 +15,7 @@ import {
   type StoredFeed
 } from "../../src/feeds/rows.ts"
 import { Lease } from "../../src/journal/Lease.ts"
+import type { Asking } from "../actions/Action.ts"
 import { defineAction } from "../actions/defineAction.ts"
 import { refuseBody } from "../badInput.ts"
 import { Refused } from "../errors.ts"
@@ -52,11 +54,25 @@ const ChangeOfOne = Schema.Struct({ feedId: Schema.String, ifMatch, patch: FeedP
 const ArchiveOfOne = Schema.Struct({ feedId: Schema.String, ifMatch })
 const AppendToOne = Schema.Struct({ feedId: Schema.String, ...FeedAppend.fields })
 
+type AppendToOne = typeof AppendToOne.Type
+
+const byOf = ({ from, principal }: Pick<Asking, "from" | "principal">): AppendedBy => ({
+  principal,
+  hops: from === undefined ? 0 : hopsAfter(from.hops)
+})
+
 export const makeFeedActions = Effect.gen(function* () {
   const bus = yield* Bus
+  const database = yield* Database
   const lease = yield* Lease
   /** By the request that has appended: the seq of its last message, until watchers are told. */
   const appended = new WeakMap<object, number>()
+
+  const answered = (params: AppendToOne, done: FeedAppended) => {
+    if (done.endSeq === undefined) return jsonAnswer(done)
+    appended.set(params, done.endSeq)
+    return jsonAnswer(done, 201, { location: `/v1/feeds/${params.feedId}/messages?startSeq=${done.startSeq}` })
+  }
 
   return {
     create: defineAction({
@@ -109,15 +125,17 @@ export const makeFeedActions = Effect.gen(function* () {
       tool: (params) => ({ name: "feeds.append", input: params }),
       way: {
         type: "change",
-        change: async (tx, { from, principal, workspace }, params) => {
+        change: async (tx, asking, params) => {
           const { feedId, ...append } = params
           appended.delete(params)
-          const by = { principal, hops: from === undefined ? 0 : hopsAfter(from.hops) }
-          const done = await appendMessages(tx, workspace, feedId, append, by)
-          if ("refused" in done) return new Refused(appendRefusal(done))
-          if (done.endSeq === undefined) return jsonAnswer(done)
-          appended.set(params, done.endSeq)
-          return jsonAnswer(done, 201, { location: `/v1/feeds/${feedId}/messages?startSeq=${done.startSeq}` })
+          const done = await appendMessages(tx, asking.workspace, feedId, append, byOf(asking))
+          return "refused" in done ? new Refused(appendRefusal(done)) : answered(params, done)
+        },
+        alone: (asking, params) => {
+          const { feedId, ...append } = params
+          return Effect.map(appendAlone(database, asking.workspace, feedId, append, byOf(asking)), (done) =>
+            done === undefined ? undefined : answered(params, done)
+          )
         },
         changed: ({ workspace }, params) => {
           const lastSeq = appended.get(params)

@@ -4,8 +4,11 @@
  * W1. Whoever appends holds the feed's row: seqs have no gaps, and follow each other in the order of the commits.
  * W2. The number of statements does not depend on the number of messages.
  * W3. A key that came within 24 hours stands for the message that has it, also where that is not kept any more.
+ * W4. Messages without keys are one statement, where no answer has to be kept with them.
  */
+import { Effect } from "effect"
 import { sql } from "kysely"
+import type { Database } from "../database/Database.ts"
 import type { Tx } from "../database/handle.ts"
 import { toUuid } from "../domain/ids.ts"
 import { limits } from "../domain/limits.ts"
@@ -96,3 +99,37 @@ export const appendMessages = async (
       ${rows.map(({ key }) => key)}::text[]) m (seq, body, key)`.execute(tx)
   return { messages: answers, startSeq: first.seq, endSeq: last.seq }
 }
+
+/** The update waits for whoever holds the row, and sees what that has left (W1). */
+const aloneText = `with counted as (
+    update feeds set last_seq = last_seq + cardinality($3::text[])
+    where workspace = $1::uuid and id = $2::uuid and archived_at is null and ($6::bigint is null or last_seq = $6)
+    returning last_seq - cardinality($3::text[]) as before),
+  added as (insert into feed_messages (workspace, feed, seq, body, principal, hops, appended_at)
+    select $1::uuid, $2::uuid, c.before + m.place, m.body::json, $4::json, $5::int, clock_timestamp()
+    from counted c, unnest($3::text[]) with ordinality m (body, place))
+  select before from counted`
+
+/** By itself (W4). Undefined where nothing was written: `appendMessages` then says why, or writes it. */
+export const appendAlone = Effect.fnUntraced(function* (
+  database: Database["Service"],
+  workspace: string,
+  feedId: string,
+  { expectedLastSeq, messages }: FeedAppend,
+  { hops, principal }: AppendedBy
+) {
+  if (messages.some(({ dedupeKey }) => dedupeKey !== undefined)) return undefined
+  const values = [toUuid(workspace), toUuid(feedId), messages.map(bodyOf), JSON.stringify(principal), hops]
+  const [row] = yield* database.read<{ readonly before: string }>({
+    name: "feed_append",
+    text: aloneText,
+    values: [...values, expectedLastSeq ?? null]
+  })
+  if (row === undefined) return undefined
+  const before = Number(row.before)
+  return {
+    messages: messages.map((_, i) => ({ seq: before + i + 1 })),
+    startSeq: before + 1,
+    endSeq: before + messages.length
+  }
+})
