@@ -14,6 +14,7 @@
  *     once.
  * I10. A round of compaction that began is over, once, before anything else of the turn; it reaches no further than the
  *      log did.
+ * I11. It reaches to the end of a turn, or behind a response in one, all of whose calls have their results.
  */
 export interface Recorded {
   readonly pos: number
@@ -137,9 +138,29 @@ const ofOneTurn = (turn: string, facts: ReadonlyArray<Recorded>) => {
   return broken
 }
 
+/** I11. */
+const unevenRounds = (log: ReadonlyArray<Recorded>) => {
+  const bySeq = new Map(log.map((fact, i) => [fact.seq, i]))
+  return log.flatMap(({ event, type }) => {
+    if (type !== "compacting") return []
+    const through = throughOf(event)
+    const at = bySeq.get(through)
+    const last = at === undefined ? undefined : log[at]
+    if (at === undefined || last === undefined) return [`I11: a round through ${through}, where nothing is`]
+    if (isTerminal(last)) return []
+    const before = log.slice(0, at + 1).filter(({ turn }) => turn === last.turn)
+    const count = (wanted: string) => before.filter(({ type }) => type === wanted).length
+    const responses = count("assistant_message") + count("tool_intent")
+    if (responses === 0) return [`I11: a round through ${through} ends before the first response of its turn`]
+    return count("tool_intent") === count("tool_result")
+      ? []
+      : [`I11: a round through ${through} parts calls from their results`]
+  })
+}
+
 /** What is broken in one thread's whole journal; empty when all is well. */
 export const violations = (log: ReadonlyArray<Recorded>): ReadonlyArray<string> => {
-  const broken = numbering(log)
+  const broken = [...numbering(log), ...unevenRounds(log)]
   const runs: Array<{ readonly turn: string; readonly facts: Array<Recorded> }> = []
   const admitted = new Set<unknown>()
   for (const fact of log) {

@@ -260,5 +260,17 @@ export const plants: ReadonlyArray<Plant> = [
     ],
     fault: "kill -9",
     caughtAs: /^J7/
+  },
+  {
+    name: "a boundary one event too far",
+    edits: [
+      {
+        file: "actors/thread/memory/boundaries.ts",
+        find: "{ pos: at.pos - 1, seq: at.seq - 1 }",
+        put: "{ pos: at.pos, seq: at.seq }"
+      }
+    ],
+    fault: "kill -9",
+    caughtAs: /^I11/
   }
 ]

@@ -60,6 +60,9 @@ const longScript = Array.from({ length: 40 }, () => "/wait 200ms\n/call nope {}"
 /** At any moment a model is being asked whose response calls the tool that must not run twice, or that tool runs. */
 const chargingScript = Array.from({ length: 16 }, () => "/wait 250ms\n/call bank.charge {}").join("\n/then\n")
 
+/** Two or three of these are more than a small window holds: what came before is summarised. */
+const wordyScript = "word ".repeat(400)
+
 /** A turn that is silent for longer than a takeover takes: whoever owned it before finds nothing changed. */
 const sleepyScript = Array.from({ length: 4 }, () => "/wait 8s\n/call nope {}").join("\n/then\n")
 
@@ -76,6 +79,8 @@ interface Stage {
   readonly workspace: Workspace
   readonly agentId: string
   readonly proberId: string
+  /** Whose model has a small window. */
+  readonly talkerId: string
   readonly toolsetId: string
 }
 
@@ -143,7 +148,9 @@ export class Workload {
     }
     for (const stage of stages) this.#helpers.push(this.#leaver(stage))
     if (this.#options.governed)
-      for (const { workspace } of stages) {
+      for (const stage of stages) {
+        const { talkerId, workspace } = stage
+        this.#users.push(this.#steady(stage, "t0", { agentId: talkerId, script: wordyScript }))
         const office = this.#office(workspace)
         this.#users.push(spend(office), askApproval(office), useLeases(office), keepMemory(office), keepMemory(office))
       }
@@ -236,6 +243,13 @@ export class Workload {
       "profile",
       "id"
     )
+    const talking = await this.#create(
+      caller,
+      "/v1/profiles",
+      { name: "talk", models: ["troupe/scripted-small"] },
+      "profile",
+      "id"
+    )
     return {
       workspace,
       toolsetId: desk,
@@ -246,7 +260,8 @@ export class Workload {
         "agent",
         "id"
       ),
-      proberId: await this.#create(caller, "/v1/agents", { name: "probe", profileId: probing }, "agent", "id")
+      proberId: await this.#create(caller, "/v1/agents", { name: "probe", profileId: probing }, "agent", "id"),
+      talkerId: await this.#create(caller, "/v1/agents", { name: "talk", profileId: talking }, "agent", "id")
     }
   }
 
