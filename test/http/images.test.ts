@@ -1,5 +1,6 @@
 /** Images: what is taken, what is refused, who may name them, and which models are shown them. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { rewrite, startHookServer } from "../hooks/hookServer.ts"
 import { gif, jpeg, png, pngOf, webp } from "../images.ts"
 import { type Client, startServer, type TestServer } from "../setup/server.ts"
 import { assertRefused } from "./refused.ts"
@@ -227,6 +228,38 @@ describe("a message", () => {
     assert.strictEqual((await steer(id)).status, 201)
     const other = await alpha.post("/v1/threads", { agentId, message: { content: [image(foreign)] } })
     assertRefused(other, 422, "image_not_found", "message.content[0].imageId")
+  })
+
+  it("that a hook rewrites shows no image that it did not name: neither another agent's nor one of its own", async () => {
+    const agentId = await makeAgent(alpha)
+    const named = await upload(agentId, png(33, 1))
+    const unnamed = await upload(agentId, png(34, 1))
+    const foreign = await upload(await makeAgent(alpha), png(35, 1))
+    const hooks = await startHookServer()
+    const shown = async (id: string) => {
+      const processor = { type: "url", url: hooks.endpoint(rewrite({ content: [...text("Look."), image(id)] })).url }
+      const profile = await alpha.post("/v1/profiles", {
+        name: "Hooked",
+        models: ["troupe/scripted"],
+        hooks: [{ name: "swap", point: "before_turn_start", processor, onError: "deny" }]
+      })
+      const { profileId } = (await alpha.get(`/v1/agents/${agentId}`)).body.agent
+      assert.strictEqual(
+        (await alpha.patch(`/v1/agents/${agentId}`, { profileId: profile.body.profile.id })).status,
+        200
+      )
+      const created = await alpha.post("/v1/threads", { agentId, message: { content: [image(named)] } })
+      const log = await logOf(alpha, created.body.thread.id, ended(1))
+      await alpha.patch(`/v1/agents/${agentId}`, { profileId })
+      return [end(log).type, end(log).failureCode]
+    }
+    try {
+      assert.deepStrictEqual(await shown(named), ["turn_completed", undefined])
+      assert.deepStrictEqual(await shown(unnamed), ["turn_failed", "hook_failed"])
+      assert.deepStrictEqual(await shown(foreign), ["turn_failed", "hook_failed"])
+    } finally {
+      await hooks.stop()
+    }
   })
 
   it("names at most 20, each once", async () => {
