@@ -52,6 +52,7 @@ import { OperationsApi } from "./operations/api.ts"
 import { ProfilesApi } from "./profiles/api.ts"
 import { QueueApi } from "./queue/api.ts"
 import { RolesApi } from "./roles/api.ts"
+import { SchedulesApi } from "./schedules/api.ts"
 import { StreamsApi } from "./streams/api.ts"
 import { ThreadsApi } from "./threads/api.ts"
 import { ToolsApi } from "./tools/api.ts"
@@ -92,6 +93,7 @@ export class Api extends contract(
     MemoryApi,
     SharedMemoryApi,
     FeedsApi,
+    SchedulesApi,
     OperationsApi,
     ApprovalsApi,
     AuthApi,

@@ -35,8 +35,8 @@ export class Coverage extends Context.Service<
   )
 }
 
-/** Parameters of paths that it knows the owner of. */
-const known = ["agentId", "threadId", "operationId", "feedId"]
+/** Parameters of paths that it knows the owner of. A schedule stands behind its agent, of which it is read. */
+const known = ["agentId", "threadId", "operationId", "feedId", "scheduleId"]
 
 /** Those of a path that it does not: an endpoint with one is for credentials that reach everything. */
 export const unknownIn = (path: string): ReadonlyArray<string> =>

@@ -29,6 +29,7 @@ import { QueueHandlers } from "./queue/handlers.ts"
 import * as reference from "./reference.ts"
 import { RolesHandlers } from "./roles/handlers.ts"
 import * as root from "./root.ts"
+import { SchedulesHandlers } from "./schedules/handlers.ts"
 import { StreamsHandlers } from "./streams/handlers.ts"
 import { ThreadsHandlers } from "./threads/handlers.ts"
 import { ToolsHandlers } from "./tools/handlers.ts"
@@ -56,6 +57,7 @@ const Handlers = Layer.mergeAll(
   ProfilesHandlers,
   QueueHandlers,
   RolesHandlers,
+  SchedulesHandlers,
   SharedMemoryHandlers,
   StreamsHandlers,
   ThreadsHandlers,

@@ -23,6 +23,7 @@ import { isRefused, Refused, toErrorResponse } from "../errors.ts"
 import { makeFeedActions } from "../feeds/actions.ts"
 import type { KeptAnswer } from "../Idempotency.ts"
 import { makeIdentityActions } from "../identities/actions.ts"
+import { makeScheduleActions } from "../schedules/actions.ts"
 import { makeMemoryActions } from "../memory/actions.ts"
 import { makeThreadActions } from "../threads/actions.ts"
 import type { AnyAction, Asking, ReadyAction } from "./Action.ts"
@@ -99,6 +100,7 @@ const make = Effect.gen(function* () {
     ...Object.values(yield* makeFeedActions),
     ...Object.values(yield* makeIdentityActions),
     ...Object.values(yield* makeMemoryActions),
+    ...Object.values(yield* makeScheduleActions),
     ...Object.values(yield* makeThreadActions)
   ]
   const byName = new Map<string, AnyAction>(all.map((action) => [action.name, action]))

@@ -12,6 +12,7 @@ import { fromUuid, toUuid } from "../domain/ids.ts"
 import { strictly } from "../domain/strict.ts"
 import { mergePatch } from "../domain/mergePatch.ts"
 import { toTimestamp } from "../domain/time.ts"
+import { tellSchedulesOf } from "../schedules/rows.ts"
 import { freshId } from "../seed.ts"
 import type { Db } from "../database/handle.ts"
 import { seeIdentity } from "../identities/rows.ts"
@@ -231,6 +232,7 @@ export const archiveAgent = async (
     .where("workspace", "=", row.workspace)
     .where("id", "=", row.id)
     .execute()
+  await tellSchedulesOf(tx, workspace, id)
   return undefined
 }
 

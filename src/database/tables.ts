@@ -3,6 +3,13 @@ import type { ConfigurationTables } from "./configurationTables.ts"
 import type { FeedTables } from "./feedTables.ts"
 import type { JournalTables } from "./journalTables.ts"
 import type { MemoryTables } from "./memoryTables.ts"
+import type { ScheduleTables } from "./scheduleTables.ts"
 import type { ToolTables } from "./toolTables.ts"
 
-export interface Tables extends JournalTables, ConfigurationTables, FeedTables, ToolTables, MemoryTables {}
+export interface Tables
+  extends JournalTables,
+    ConfigurationTables,
+    FeedTables,
+    ScheduleTables,
+    ToolTables,
+    MemoryTables {}

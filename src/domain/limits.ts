@@ -22,7 +22,9 @@ export const pages = {
   models: [50, 200],
   keys: [50, 200],
   feeds: [50, 200],
-  feedMessages: [100, 200]
+  feedMessages: [100, 200],
+  schedules: [20, 100],
+  scheduleRuns: [100, 200]
 } as const
 
 export const limits = {
@@ -122,6 +124,17 @@ export const limits = {
   dedupeHours: 24,
   feedTail: 10_000,
   feedWaitSeconds: 30,
+  /** Of an agent, that are not deleted. */
+  schedules: 100,
+  scheduleNameChars: 120,
+  cronChars: 128,
+  timezoneChars: 64,
+  /** Seconds. */
+  scheduleInterval: { least: 60, most: 31_536_000 },
+  scheduleCatchUp: { least: 10, most: 31_536_000, usual: 3_600 },
+  scheduleJitter: { least: 0, most: 3_600 },
+  scheduleFailures: 5,
+  scheduleRunDays: 90,
   bodyBytes: 1024 * 1024,
   jsonDepth: 64,
   toolOutputBytes: 256 * 1024,

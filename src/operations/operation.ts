@@ -22,7 +22,11 @@ export const operationActions = [
   "feed.create",
   "feed.update",
   "feed.archive",
-  "feed.append"
+  "feed.append",
+  "schedule.create",
+  "schedule.update",
+  "schedule.delete",
+  "schedule.run"
 ] as const
 export type OperationAction = (typeof operationActions)[number]
 

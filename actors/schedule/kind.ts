@@ -1,0 +1,95 @@
+/** The schedule as a kind of actor: its whole state is in its head, and its runs are its public facts. */
+import type { FactRow } from "../../src/journal/Journal.ts"
+import { toTimestamp } from "../../src/domain/time.ts"
+import type { Snapshot } from "../../machines/schedule/chart.ts"
+import type { Job } from "../../machines/schedule/changes.ts"
+import type { Command } from "../../machines/schedule/commands.ts"
+import { blank, type Context } from "../../machines/schedule/context.ts"
+import { decide, start } from "../../machines/schedule/decide.ts"
+import type { Fact } from "../../machines/schedule/facts.ts"
+import { restore, resume } from "../../machines/schedule/fold.ts"
+import { defineKind, type Jobs, type KindDefinition } from "../Kind.ts"
+import { decodeRequest, type ScheduleRequest } from "./requests.ts"
+
+export interface ScheduleKindOptions {
+  readonly prepare: KindDefinition<Snapshot, ScheduleRequest, Command, Job>["prepare"]
+  readonly perform: Jobs<Snapshot, ScheduleRequest, Job>["perform"]
+}
+
+/** Behind every fact: nothing is folded, and yet a claim without progress counts while a run is under way. */
+const noFacts = 2_147_483_647
+
+/** What the API shows of a run, and what only the actor reads. */
+const eventOf = (fact: Fact): object => {
+  const { at, type: _, ...rest } = fact
+  if (fact.type !== "ran") return rest
+  const { count, reason, run, status, threadId, turnId } = fact
+  return {
+    id: run.runId,
+    scheduledAt: toTimestamp(run.scheduledAt),
+    by: run.by,
+    status,
+    ...(reason === undefined ? {} : { reason }),
+    ...(count === undefined ? {} : { count }),
+    ...(threadId === undefined ? {} : { threadId }),
+    ...(turnId === undefined ? {} : { turnId }),
+    ...(status === "started" ? { startedAt: toTimestamp(at) } : {})
+  }
+}
+
+const row = (fact: Fact): FactRow => ({
+  type: fact.type,
+  turn: null,
+  n: 0,
+  public: fact.type === "ran",
+  event: JSON.stringify(eventOf(fact)),
+  detail: null,
+  // An instant begins once, whoever comes upon it.
+  once: fact.type === "firing" ? fact.run.runId : null,
+  at: fact.at
+})
+
+const momentOf = ({ firing, held, next }: Context): number | null => {
+  if (firing !== null) return firing.scheduledAt
+  if (held !== null) return held.scheduledAt
+  return next?.moment ?? null
+}
+
+export const makeScheduleKind = ({ perform, prepare }: ScheduleKindOptions) =>
+  defineKind<Snapshot, ScheduleRequest, Command, Job>({
+    name: "schedule",
+    nouns: { id: "schedule", parent: "agent" },
+    blank: start(),
+    standing: ({ context, value }) => ({
+      status: value,
+      runnableAt: value === "armed" || value === "starting" || value === "holding" ? momentOf(context) : null,
+      since: context.firing === null ? null : noFacts,
+      carry: JSON.stringify(context)
+    }),
+    load: ({ head }) => restore({ ...blank, ...JSON.parse(head.carry) }),
+    prepare,
+    decide: ({ snapshot }, command) => {
+      const { facts, jobs, next } = decide(snapshot, command)
+      return {
+        next,
+        jobs,
+        ...(facts.length === 0 ? {} : { written: { facts: facts.map(row) } }),
+        answer: { kind: "done", body: "" }
+      }
+    },
+    jobs: {
+      resume,
+      run: ({ params: { runId }, type }) =>
+        type === "unwatch" ? { stop: `watch ${runId}` } : { start: `${type} ${runId}`, repeatable: true },
+      lost: ({ params: { runId } }) => ({ type: "refused", runId, status: "failed", reason: "unreachable" }),
+      perform
+    },
+    moments: {
+      nextDue: ({ snapshot: { context, value } }) =>
+        value === "armed" || value === "holding" ? (context.next?.moment ?? null) : null,
+      due: { type: "due" }
+    },
+    poison: { type: "poison" },
+    // Only what transactions leave in the inbox comes from elsewhere.
+    remote: { forwardable: () => undefined, decodeRequest }
+  })

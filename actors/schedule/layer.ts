@@ -1,0 +1,28 @@
+/** The schedule kind in its registry. Nobody calls it: transactions tell its actors by their inbox, and time does. */
+import { Effect, Layer } from "effect"
+import { Directory } from "../../src/agents/Directory.ts"
+import { Database } from "../../src/database/Database.ts"
+import { ThreadReads } from "../../src/threads/ThreadReads.ts"
+import { makeRegistry, type RegistryOptions } from "../Registry.ts"
+import { Threads } from "../thread/Threads.ts"
+import { makeScheduleKind } from "./kind.ts"
+import { makeIsOver } from "./lastTurn.ts"
+import { makePerform } from "./perform.ts"
+import { makePrepare } from "./prepare.ts"
+
+export const layer = (options: RegistryOptions) =>
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const database = yield* Database
+      const directory = yield* Directory
+      const isOver = makeIsOver(yield* ThreadReads)
+      const threads = yield* Threads
+      yield* makeRegistry(
+        makeScheduleKind({
+          prepare: makePrepare({ database, directory, isOver }),
+          perform: makePerform({ database, isOver, threads })
+        }),
+        options
+      )
+    })
+  )

@@ -1,0 +1,159 @@
+/**
+ * The jobs of a schedule: to have its message submitted, and to wait for the end of a turn.
+ *
+ * G1. What a run sends has ids that derive from the run: begun again after a crash, it is taken once.
+ * G2. Whatever may pass is tried again, for five minutes.
+ */
+import { Duration, Effect, Schedule } from "effect"
+import { begunBy } from "../thread/tools/derivedIds.ts"
+import { sibling } from "../../src/domain/ids.ts"
+import type { Principal } from "../../src/domain/principal.ts"
+import type { Database } from "../../src/database/Database.ts"
+import { readAnySchedule } from "../../src/schedules/rows.ts"
+import { type StoredSchedule, settingsOf } from "../../src/schedules/shown.ts"
+import type { Job } from "../../machines/schedule/changes.ts"
+import type { DisabledReason, Firing } from "../../machines/schedule/commands.ts"
+import type { Snapshot } from "../../machines/schedule/chart.ts"
+import type { Declined } from "../Actor.ts"
+import type { ActorView } from "../Kind.ts"
+import type { Threads } from "../thread/Threads.ts"
+import type { IsOver } from "./lastTurn.ts"
+import type { ScheduleRequest } from "./requests.ts"
+
+export interface Performing {
+  readonly database: Database["Service"]
+  readonly isOver: IsOver
+  readonly threads: Pick<Threads["Service"], "cancel" | "start" | "submitAs">
+}
+
+type Outcome = Extract<ScheduleRequest, { readonly type: "started" | "refused" }>
+
+const patience = Duration.minutes(5)
+const pause = Duration.seconds(5)
+const look = Duration.seconds(2)
+
+/** Refusals that are no failure of the schedule. */
+const skips: ReadonlySet<string> = new Set(["identity_disabled", "budget_exceeded", "thread_cost_exceeded"])
+/** Refusals after which no later run would fare better. */
+const ends: Readonly<Partial<Record<Declined["reason"], DisabledReason>>> = {
+  agent_archived: "agent_archived",
+  agent_not_found: "agent_archived",
+  thread_archived: "thread_archived",
+  not_found: "thread_not_found"
+}
+
+const outcomeOf = (runId: string, { reason }: Declined): Outcome => {
+  const disables = ends[reason]
+  return {
+    type: "refused",
+    runId,
+    status: skips.has(reason) ? "skipped" : "failed",
+    reason: reason === "not_found" ? "thread_not_found" : reason,
+    ...(disables === undefined ? {} : { disables })
+  }
+}
+
+/** G2. */
+const persistently = <A, E>(attempt: Effect.Effect<A, E>): Effect.Effect<A> =>
+  Effect.catch(attempt, () =>
+    Effect.delay(
+      Effect.suspend(() => persistently(attempt)),
+      pause
+    )
+  )
+
+export const principalOf = ({ createdBy, id, input }: StoredSchedule): Principal => {
+  const identity = input.identity ?? createdBy.identity
+  return { type: "schedule", id, ...(identity === undefined ? {} : { identity }) }
+}
+
+export const makePerform = ({ database, isOver, threads }: Performing) => {
+  /** Of `interrupt`: the turn before is cancelled first. */
+  const clear = Effect.fnUntraced(function* ({ ref, snapshot }: ActorView<Snapshot>, schedule: StoredSchedule) {
+    const { lastTurn } = snapshot.context
+    if (lastTurn === null || settingsOf(schedule).overlap !== "interrupt") return
+    const { threadId, turnId } = lastTurn
+    const { workspace } = ref
+    if (yield* isOver(workspace, threadId, turnId)) return
+    yield* Effect.ignore(
+      threads.cancel({ workspace, principal: principalOf(schedule) }, threadId, { turnId, clearQueue: false })
+    )
+  })
+
+  const submit = ({ ref: { workspace } }: ActorView<Snapshot>, schedule: StoredSchedule, runId: string) => {
+    const { agentId, createdBy, input } = schedule
+    const asked = { workspace, principal: principalOf(schedule) }
+    const message = {
+      // Not the run's own body: that is the run itself, in the journal.
+      inputId: begunBy("input", runId),
+      content: input.message.content,
+      ...(input.model === undefined ? {} : { model: input.model })
+    }
+    if (input.target.mode === "thread") {
+      const { threadId } = input.target
+      const { submitMode } = settingsOf(schedule)
+      return Effect.map(threads.submitAs(asked, threadId, { ...message, mode: submitMode }), (reply) => ({
+        reply,
+        threadId
+      }))
+    }
+    const threadId = sibling("thread", runId)
+    const identity = input.identity ?? createdBy.identity
+    return Effect.map(
+      threads.start(asked, {
+        ...message,
+        agentId,
+        threadId,
+        ...(identity === undefined ? {} : { identity }),
+        ...(input.maxCost === undefined ? {} : { maxCost: input.maxCost })
+      }),
+      (reply) => ({ reply, threadId })
+    )
+  }
+
+  const starting = Effect.fnUntraced(function* (being: ActorView<Snapshot>, { runId }: Firing) {
+    const { id, workspace } = being.ref
+    const schedule = yield* database.run("schedules.starting", (db) => readAnySchedule(db, workspace, id))
+    if (schedule === undefined || schedule.deleted)
+      return { type: "refused", runId, status: "skipped", reason: "deleted" } satisfies Outcome
+    yield* clear(being, schedule)
+    const { reply, threadId } = yield* submit(being, schedule, runId)
+    // The text is the thread's own answer.
+    const { turnId } = JSON.parse(reply.body) as { readonly turnId: string }
+    return { type: "started", runId, threadId, turnId } satisfies Outcome
+  })
+
+  const start = (being: ActorView<Snapshot>, run: Firing): Effect.Effect<Outcome> => {
+    const { runId } = run
+    const unreachable: Outcome = { type: "refused", runId, status: "failed", reason: "unreachable" }
+    return starting(being, run).pipe(
+      Effect.catchIf(
+        (failure): failure is Declined => failure._tag === "Refused" && failure.reason !== "rate_limited",
+        (refused) => Effect.succeed(outcomeOf(runId, refused))
+      ),
+      persistently,
+      Effect.timeoutOrElse({ duration: patience, orElse: () => Effect.succeed(unreachable) })
+    )
+  }
+
+  const watch = ({ ref, snapshot }: ActorView<Snapshot>, { runId }: Firing): Effect.Effect<ScheduleRequest> => {
+    const { lastTurn } = snapshot.context
+    if (lastTurn === null) return Effect.succeed({ type: "freed", runId })
+    return isOver(ref.workspace, lastTurn.threadId, lastTurn.turnId).pipe(
+      Effect.orElseSucceed(() => false),
+      Effect.repeat({ until: (over) => over, schedule: Schedule.spaced(look) }),
+      Effect.as({ type: "freed" as const, runId })
+    )
+  }
+
+  return (being: ActorView<Snapshot>, { params, type }: Job): Effect.Effect<ScheduleRequest | undefined> => {
+    switch (type) {
+      case "start":
+        return start(being, params)
+      case "watch":
+        return watch(being, params)
+      case "unwatch":
+        return Effect.succeed(undefined)
+    }
+  }
+}

@@ -1,0 +1,148 @@
+/** Completes what a schedule is told: its configuration as it is now, its instants, and what keeps it from firing. */
+import { Effect } from "effect"
+import type { Directory } from "../../src/agents/Directory.ts"
+import type { Database, DatabaseUnavailable } from "../../src/database/Database.ts"
+import { countInstants, jitterOf, newestInstant, nextInstant } from "../../src/schedules/instants.ts"
+import { readAnySchedule } from "../../src/schedules/rows.ts"
+import { runIdOf } from "../../src/schedules/runIds.ts"
+import { clockworkOf, type StoredSchedule, settingsOf } from "../../src/schedules/shown.ts"
+import type { Command, Configure, Due, Next } from "../../machines/schedule/commands.ts"
+import type { Context } from "../../machines/schedule/context.ts"
+import type { Snapshot } from "../../machines/schedule/chart.ts"
+import { type Declined, Unreachable } from "../Actor.ts"
+import type { ActorView } from "../Kind.ts"
+import type { IsOver } from "./lastTurn.ts"
+import type { ScheduleRequest } from "./requests.ts"
+
+export interface Preparing {
+  readonly database: Database["Service"]
+  readonly directory: Pick<Directory["Service"], "agent" | "identityDisabled">
+  readonly isOver: IsOver
+}
+
+const nextOf = (schedule: StoredSchedule, after: number): { readonly next?: Next } => {
+  const instant = nextInstant(clockworkOf(schedule), after)
+  if (instant === undefined) return {}
+  const jitter = jitterOf(schedule.id, instant, settingsOf(schedule).jitterSeconds)
+  return { next: { instant, moment: instant + jitter } }
+}
+
+/** The newest instant whose moment has come, beginning with the first that nobody has seen to. */
+const newestDue = (schedule: StoredSchedule, first: number, at: number) => {
+  const clockwork = clockworkOf(schedule)
+  const { jitterSeconds } = settingsOf(schedule)
+  const momentOf = (instant: number) => instant + jitterOf(schedule.id, instant, jitterSeconds)
+  const newest = Math.max(first, newestInstant(clockwork, at))
+  if (momentOf(newest) <= at) return newest
+  // Its jitter holds it back: so it is one before it.
+  let found = first
+  for (let next = nextInstant(clockwork, found); next !== undefined && next < newest; ) {
+    if (momentOf(next) > at) break
+    found = next
+    next = nextInstant(clockwork, next)
+  }
+  return found
+}
+
+const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
+
+export const makePrepare = ({ database, directory, isOver }: Preparing) => {
+  /** Somebody who it works for may not work now. */
+  const isDisabled = ({ createdBy, input }: StoredSchedule, workspace: string, agentIdentity: string | undefined) =>
+    [input.identity, agentIdentity, createdBy.identity].some(
+      (identity) => identity !== undefined && directory.identityDisabled(workspace, identity)
+    )
+
+  const standing = Effect.fnUntraced(function* (being: ActorView<Snapshot>) {
+    const { id, workspace } = being.ref
+    const schedule = yield* database.run("schedules.told", (db) => readAnySchedule(db, workspace, id))
+    if (schedule === undefined) return yield* unreachable()
+    const agent = yield* directory.agent(workspace, schedule.agentId)
+    return { schedule, agent, isArchived: agent === undefined || agent.archived }
+  })
+
+  const configuring = Effect.fnUntraced(function* (being: ActorView<Snapshot>, at: number) {
+    const { isArchived, schedule } = yield* standing(being)
+    const enabled = schedule.input.enabled ?? true
+    const after = nextOf(schedule, Math.max(schedule.updatedAt, at))
+    const command: Configure = {
+      type: "configure",
+      at,
+      rev: schedule.rev,
+      enabled,
+      deleted: schedule.deleted,
+      ...(enabled ? after : {}),
+      ...(isArchived ? { disables: "agent_archived" } : after.next === undefined ? { disables: "finished" } : {})
+    }
+    return command
+  })
+
+  /** What stands in the way of the turn before. */
+  const overlapping = Effect.fnUntraced(function* (
+    workspace: string,
+    { held, lastTurn }: Context,
+    schedule: StoredSchedule
+  ) {
+    const { overlap } = settingsOf(schedule)
+    if (held !== null) return { skips: "overlap" } as const
+    if (overlap === "allow" || overlap === "interrupt" || lastTurn === null) return undefined
+    if (yield* isOver(workspace, lastTurn.threadId, lastTurn.turnId)) return undefined
+    return overlap === "queue" ? ("waits" as const) : ({ skips: "overlap" } as const)
+  })
+
+  const comingDue = Effect.fnUntraced(function* (being: ActorView<Snapshot>, at: number) {
+    const { context } = being.snapshot
+    const { agent, isArchived, schedule } = yield* standing(being)
+    const { workspace } = being.ref
+    if (isArchived || context.next === null) {
+      const gone: Due = { type: "due", at, disables: "agent_archived" }
+      return gone
+    }
+    const clockwork = clockworkOf(schedule)
+    const first = context.next.instant
+    const newest = newestDue(schedule, first, at)
+    const isFresh = at - newest <= settingsOf(schedule).catchUpSeconds * 1_000
+    const count = countInstants(clockwork, first, newest) - (isFresh ? 1 : 0)
+    const lastMissed = isFresh ? first : newest
+    const instead = isDisabled(schedule, workspace, agent?.identity)
+      ? ({ skips: "identity_disabled" } as const)
+      : yield* overlapping(workspace, context, schedule)
+    const command: Due = {
+      type: "due",
+      at,
+      ...nextOf(schedule, newest),
+      ...(isFresh ? { fires: { runId: runIdOf(schedule.id, newest), scheduledAt: newest, by: "schedule" } } : {}),
+      ...(count > 0 ? { missed: { count, scheduledAt: lastMissed, runId: runIdOf(schedule.id, lastMissed) } } : {}),
+      ...(instead === undefined ? {} : { instead })
+    }
+    return command
+  })
+
+  const preparing = (
+    being: ActorView<Snapshot>,
+    request: ScheduleRequest,
+    at: number
+  ): Effect.Effect<Command, Unreachable | DatabaseUnavailable> => {
+    switch (request.type) {
+      case "configure":
+        return configuring(being, at)
+      case "due":
+        return comingDue(being, at)
+      case "run": {
+        const { runId, scheduledAt } = request
+        return Effect.succeed({ type: "run", at, run: { runId, scheduledAt, by: "manual" } })
+      }
+      default:
+        return Effect.succeed({ ...request, at })
+    }
+  }
+
+  return (
+    being: ActorView<Snapshot>,
+    request: ScheduleRequest,
+    at: number
+  ): Effect.Effect<Command, Declined | Unreachable> =>
+    Effect.mapError(preparing(being, request, at), (failure) =>
+      failure._tag === "Unreachable" ? failure : unreachable()
+    )
+}

@@ -1,0 +1,167 @@
+/** What may park of schedules: to make, change and delete one, and to run it now. */
+import { Effect, Schema } from "effect"
+import { Bus } from "../../src/bus/Bus.ts"
+import { limits } from "../../src/domain/limits.ts"
+import { Lease } from "../../src/journal/Lease.ts"
+import { shardOf } from "../../src/journal/shard.ts"
+import {
+  askForRun,
+  createSchedule,
+  type CreateRefusal,
+  deleteSchedule,
+  type NotThere,
+  type PatchRefusal,
+  patchSchedule,
+  type Unfit
+} from "../../src/schedules/rows.ts"
+import { ScheduleInput, SchedulePatch } from "../../src/schedules/schedule.ts"
+import { shown, startingRun, type StoredSchedule } from "../../src/schedules/shown.ts"
+import { defineAction } from "../actions/defineAction.ts"
+import { refuseBody } from "../badInput.ts"
+import { Refused } from "../errors.ts"
+import { etag, meets } from "../etag.ts"
+import { emptyAnswer, jsonAnswer } from "../writes.ts"
+
+export const noSchedule = new Refused({ error: "not_found", message: "no such schedule" })
+const noAgent = new Refused({ error: "not_found", message: "no such agent" })
+const changed = new Refused({ error: "precondition_failed", message: "If-Match: the schedule has changed since" })
+const archived = new Refused({ error: "agent_archived", message: "the agent is archived: nothing wakes it" })
+const tooMany = new Refused({
+  error: "too_many_schedules",
+  message: `the agent has ${limits.schedules} schedules, as many as it may`
+})
+const noThread = new Refused({
+  error: "thread_not_found",
+  message: "target.threadId: the agent has no such thread"
+})
+
+const notThere = ({ refused }: NotThere) => (refused === "not_found" ? noSchedule : changed)
+
+const unfit = (why: Unfit) => {
+  switch (why.refused) {
+    case "thread_not_found":
+      return noThread
+    case "past":
+      return new Refused({ error: "invalid_request", code: "invalid_body", message: why.message })
+    case "invalid_cron":
+    case "invalid_timezone":
+      return new Refused({ error: "invalid_request", code: why.refused, message: why.message })
+  }
+}
+
+const notMade = (why: CreateRefusal) => {
+  switch (why.refused) {
+    case "no_agent":
+      return noAgent
+    case "agent_archived":
+      return archived
+    case "too_many":
+      return tooMany
+    default:
+      return unfit(why)
+  }
+}
+
+const notChanged = (why: PatchRefusal) => {
+  switch (why.refused) {
+    case "not_found":
+    case "precondition":
+      return notThere({ refused: why.refused })
+    case "invalid":
+      return refuseBody(why.cause)
+    default:
+      return unfit(why)
+  }
+}
+
+const placeOf = ({ agentId, id }: StoredSchedule) => `/v1/agents/${agentId}/schedules/${id}`
+const answer = (schedule: StoredSchedule) =>
+  jsonAnswer({ schedule: shown(schedule) }, 200, { etag: etag(schedule.rev) })
+
+const One = { agentId: Schema.String, scheduleId: Schema.String }
+const ifMatch = Schema.optionalKey(Schema.String)
+const NewOne = Schema.Struct({ agentId: Schema.String, input: ScheduleInput })
+const ChangeOfOne = Schema.Struct({ ...One, ifMatch, patch: SchedulePatch })
+const DeleteOne = Schema.Struct({ ...One, ifMatch })
+const RunOne = Schema.Struct(One)
+const agentOf = (_: string, { agentId }: { readonly agentId: string }) => Effect.succeed(agentId)
+
+export const makeScheduleActions = Effect.gen(function* () {
+  const bus = yield* Bus
+  const lease = yield* Lease
+  /** By the request that has made one: whose actor is to be woken. */
+  const made = new WeakMap<object, string>()
+  const wake = (scheduleId: string | undefined) => {
+    if (scheduleId !== undefined) bus.wake(shardOf(scheduleId))
+  }
+
+  return {
+    create: defineAction({
+      name: "schedule.create",
+      params: NewOne,
+      scope: "write",
+      agentOf,
+      tool: ({ input }) => input,
+      way: {
+        type: "change",
+        change: async (tx, { principal, workspace }, params) => {
+          const created = await createSchedule(tx, workspace, params.agentId, params.input, principal, lease.now())
+          if ("refused" in created) return notMade(created)
+          made.set(params, created.id)
+          return jsonAnswer({ schedule: shown(created) }, 201, { location: placeOf(created), etag: etag(created.rev) })
+        },
+        changed: (_, params) => wake(made.get(params))
+      }
+    }),
+
+    update: defineAction({
+      name: "schedule.update",
+      params: ChangeOfOne,
+      scope: "write",
+      agentOf,
+      tool: ({ patch, scheduleId }) => ({ scheduleId, ...patch }),
+      way: {
+        type: "change",
+        change: async (tx, { workspace }, { agentId, ifMatch, patch, scheduleId }) => {
+          const patched = await patchSchedule(tx, workspace, agentId, scheduleId, patch, meets(ifMatch), lease.now())
+          return "refused" in patched ? notChanged(patched) : answer(patched)
+        },
+        changed: (_, { scheduleId }) => wake(scheduleId)
+      }
+    }),
+
+    delete: defineAction({
+      name: "schedule.delete",
+      params: DeleteOne,
+      scope: "write",
+      agentOf,
+      tool: ({ scheduleId }) => ({ scheduleId }),
+      way: {
+        type: "change",
+        change: async (tx, { workspace }, { agentId, ifMatch, scheduleId }) => {
+          const refused = await deleteSchedule(tx, workspace, agentId, scheduleId, meets(ifMatch), lease.now())
+          return refused === undefined ? emptyAnswer : notThere(refused)
+        },
+        changed: (_, { scheduleId }) => wake(scheduleId)
+      }
+    }),
+
+    run: defineAction({
+      name: "schedule.run",
+      params: RunOne,
+      scope: "run",
+      agentOf,
+      tool: ({ scheduleId }) => ({ scheduleId }),
+      way: {
+        type: "change",
+        change: async (tx, { workspace }, { agentId, scheduleId }) => {
+          const asked = await askForRun(tx, workspace, agentId, scheduleId, lease.now())
+          if (asked === undefined) return noSchedule
+          const run = startingRun(scheduleId, asked.runId, asked.at, "manual")
+          return jsonAnswer({ run }, 201, { location: `/v1/agents/${agentId}/schedules/${scheduleId}/runs` })
+        },
+        changed: (_, { scheduleId }) => wake(scheduleId)
+      }
+    })
+  }
+})

@@ -1,0 +1,117 @@
+/** What each command makes of a schedule, as facts and jobs over a draft. When each may happen is the chart's business. */
+import { Draft } from "../step.ts"
+import type { Configure, DisabledReason, Due, Firing, Freed, Refused, Run, Started } from "./commands.ts"
+import { type Context, evolve, isLastFailure } from "./context.ts"
+import type { Fact } from "./facts.ts"
+
+export type Job =
+  /** Has the message submitted. */
+  | { readonly type: "start"; readonly params: Firing }
+  /** Waits for the end of the last turn. */
+  | { readonly type: "watch"; readonly params: Firing }
+  /** Nobody waits for it any more. */
+  | { readonly type: "unwatch"; readonly params: Firing }
+
+export class ScheduleDraft extends Draft<Context, Fact, Job> {
+  protected evolve(context: Context, fact: Fact): Context {
+    return evolve(context, fact)
+  }
+}
+
+const some = <Value>(name: string, value: Value | undefined) => (value === undefined ? {} : { [name]: value })
+const nextOf = ({ next }: Pick<Due, "next">) => (next === undefined ? {} : { next })
+
+const begin = (d: ScheduleDraft, run: Firing, at: number, next?: Due["next"]) => {
+  d.emit({ type: "firing", at, run, ...nextOf({ ...some("next", next) }) })
+  d.enqueue({ type: "start", params: run })
+}
+
+const disable = (d: ScheduleDraft, reason: DisabledReason, at: number) => {
+  dropHeld(d, reason, at)
+  d.emit({ type: "disabled", at, reason })
+}
+
+/** The run that waits comes to nothing. */
+const dropHeld = (d: ScheduleDraft, reason: string, at: number) => {
+  const { held } = d.context
+  if (held === null) return
+  d.emit({ type: "ran", at, run: held, status: "skipped", reason })
+  d.enqueue({ type: "unwatch", params: held })
+}
+
+export const configure = (d: ScheduleDraft, { at, deleted, disables, enabled, next, rev }: Configure) => {
+  if (deleted) {
+    dropHeld(d, "deleted", at)
+    d.emit({ type: "deleted", at })
+    return
+  }
+  if (!enabled) dropHeld(d, "disabled", at)
+  d.emit({ type: "configured", at, rev, enabled, ...nextOf({ ...some("next", next) }) })
+  if (enabled && disables !== undefined) disable(d, disables, at)
+}
+
+/** Runs that nobody has seen to are one that was skipped. */
+const noteMissed = (d: ScheduleDraft, { at, missed, next }: Due) => {
+  if (missed === undefined) return
+  const { count, runId, scheduledAt } = missed
+  const run: Firing = { runId, scheduledAt, by: "schedule" }
+  d.emit({ type: "ran", at, run, status: "skipped", reason: "missed", count, ...nextOf({ ...some("next", next) }) })
+}
+
+/** Its moment has come: it fires, waits, or is skipped. */
+export const comeDue = (d: ScheduleDraft, due: Due) => {
+  const { at, disables, fires, instead, next } = due
+  noteMissed(d, due)
+  if (fires !== undefined) {
+    if (instead === undefined) begin(d, fires, at, next)
+    else if (instead === "waits") {
+      d.emit({ type: "held", at, run: fires, ...nextOf(due) })
+      d.enqueue({ type: "watch", params: fires })
+    } else d.emit({ type: "ran", at, run: fires, status: "skipped", reason: instead.skips, ...nextOf(due) })
+  }
+  if (disables !== undefined) disable(d, disables, at)
+  else if (next === undefined && d.context.firing === null && d.context.held === null) disable(d, "finished", at)
+}
+
+export const run = (d: ScheduleDraft, { at, run: asked }: Run) => {
+  if (d.context.firing === null) begin(d, asked, at)
+  else d.emit({ type: "queued", at, run: asked })
+}
+
+/** The turn before is over: what waited for it begins. */
+export const free = (d: ScheduleDraft, { at }: Freed) => {
+  const { held } = d.context
+  if (held !== null) begin(d, held, at)
+}
+
+/** What is left to do once a run has come to something. */
+const goOn = (d: ScheduleDraft, at: number) => {
+  const [first] = d.context.queued
+  if (first !== undefined && !d.context.deleted) return begin(d, first, at)
+  const { disabledReason, enabled, held, next } = d.context
+  if (enabled && disabledReason === null && next === null && held === null) disable(d, "finished", at)
+}
+
+export const start = (d: ScheduleDraft, { at, threadId, turnId }: Started) => {
+  const { firing } = d.context
+  if (firing === null) return
+  d.emit({ type: "ran", at, run: firing, status: "started", threadId, turnId })
+  goOn(d, at)
+}
+
+export const refuse = (d: ScheduleDraft, { at, disables, reason, status }: Refused) => {
+  const { firing } = d.context
+  if (firing === null) return
+  const isLast = status === "failed" && firing.by === "schedule" && isLastFailure(d.context)
+  d.emit({ type: "ran", at, run: firing, status, reason })
+  const why = disables ?? (isLast ? "failures" : undefined)
+  if (why !== undefined && d.context.disabledReason === null && d.context.enabled) disable(d, why, at)
+  goOn(d, at)
+}
+
+/** Nothing else happens to it until somebody changes it. */
+export const poison = (d: ScheduleDraft, at: number) => {
+  const { firing } = d.context
+  if (firing !== null) d.emit({ type: "ran", at, run: firing, status: "failed", reason: "poisoned" })
+  disable(d, "poisoned", at)
+}

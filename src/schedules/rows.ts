@@ -1,0 +1,325 @@
+/**
+ * Schedules as rows: made, merged, deleted, listed. Functions over a connection or a transaction.
+ *
+ * L1. `rev` rises by one with every change of what a client has said; it is the ETag.
+ * L2. Each change tells the schedule's actor in the same transaction, by a row of its inbox; the birth of the actor is
+ *     part of the transaction that makes the schedule.
+ * L3. Whoever makes a schedule holds its agent's row: no two take the last place.
+ */
+import { Result, Schema } from "effect"
+import { sql } from "kysely"
+import { isDeepStrictEqual } from "node:util"
+import type { Db } from "../database/handle.ts"
+import { behind, type Position } from "../database/newestFirst.ts"
+import { short } from "../database/shorthand.ts"
+import { fromUuid, toUuid } from "../domain/ids.ts"
+import { limits } from "../domain/limits.ts"
+import { mergePatch } from "../domain/mergePatch.ts"
+import { Principal } from "../domain/principal.ts"
+import { strictly } from "../domain/strict.ts"
+import { freshId } from "../seed.ts"
+import { type CronProblem, cronProblem } from "./cron.ts"
+import { ScheduleInput, type SchedulePatch } from "./schedule.ts"
+import { type StoredSchedule, settingsOf } from "./shown.ts"
+
+export interface NotThere {
+  readonly refused: "not_found" | "precondition"
+}
+export type Unfit =
+  | { readonly refused: "thread_not_found" }
+  | { readonly refused: CronProblem | "past"; readonly message: string }
+export type PatchRefusal = NotThere | Unfit | { readonly refused: "invalid"; readonly cause: Schema.SchemaError }
+export type CreateRefusal = Unfit | { readonly refused: "no_agent" | "agent_archived" | "too_many" }
+
+const decodeInput = strictly(ScheduleInput)
+const readInput = Schema.decodeUnknownSync(ScheduleInput)
+const readPrincipal = Schema.decodeUnknownSync(Principal)
+
+const columns = [
+  "s.workspace",
+  "s.id",
+  "s.agent",
+  "s.body",
+  "s.rev",
+  "s.anchor",
+  "s.created_at",
+  "s.created_by",
+  "s.updated_at",
+  "s.deleted_at"
+] as const
+
+const selected = (db: Db, workspace: string) =>
+  db
+    .selectFrom("schedules as s")
+    .innerJoin("heads as h", (join) => join.onRef("h.id", "=", "s.id").onRef("h.workspace", "=", "s.workspace"))
+    .select([...columns, "h.carry"])
+    .where("s.workspace", "=", toUuid(workspace))
+
+type Row = Awaited<ReturnType<ReturnType<typeof selected>["executeTakeFirstOrThrow"]>>
+
+const stored = (row: Row): StoredSchedule => ({
+  id: fromUuid("schedule", row.id),
+  agentId: fromUuid("agent", row.agent),
+  input: readInput(row.body),
+  rev: row.rev,
+  anchor: row.anchor.getTime(),
+  createdAt: row.created_at.getTime(),
+  createdBy: readPrincipal(row.created_by),
+  updatedAt: row.updated_at.getTime(),
+  deleted: row.deleted_at !== null,
+  carry: row.carry
+})
+
+/** L2. */
+const tell = (tx: Db, workspace: string, scheduleId: string, id: string, command: object) =>
+  tx
+    .insertInto("inbox")
+    .values({
+      workspace: toUuid(workspace),
+      id,
+      actor: toUuid(scheduleId),
+      kind: "schedule",
+      command: JSON.stringify(command)
+    })
+    .onConflict((c) => c.doNothing())
+    .execute()
+
+const tellOfRev = (tx: Db, workspace: string, scheduleId: string, rev: number) =>
+  tell(tx, workspace, scheduleId, `${scheduleId} ${rev}`, { type: "configure" })
+
+/** The actor as it is before it has been told anything. */
+const bear = (tx: Db, workspace: string, scheduleId: string, agentId: string, by: Principal, at: Date) =>
+  sql`insert into heads (workspace, id, parent, created_at, kind, attributes, owner, epoch, pos, seq, rev, touched,
+      updated_at, since, runnable_at, status, carry)
+    values (${toUuid(workspace)}::uuid, ${toUuid(scheduleId)}::uuid, ${toUuid(agentId)}::uuid, ${at}, 'schedule',
+      ${short(JSON.stringify({ createdBy: by }))}, null, 0, 0, 0, 1, ${Math.floor(at.getTime() / 60_000)}, ${at}, null,
+      null, 'resting', '{}')`.execute(tx)
+
+/** What a trigger may not be. */
+const unfitTrigger = ({ enabled = true, trigger }: ScheduleInput, now: number): Unfit | undefined => {
+  if (trigger.type === "cron") {
+    const problem = cronProblem(trigger.expression, trigger.timezone, now)
+    return problem && { refused: problem.code, message: `trigger.${problem.message}` }
+  }
+  return trigger.type === "once" && enabled && Date.parse(trigger.at) <= now
+    ? { refused: "past", message: "trigger.at: expected a moment that is still to come" }
+    : undefined
+}
+
+const unfitTarget = async (
+  tx: Db,
+  workspace: string,
+  agentId: string,
+  { target }: ScheduleInput
+): Promise<Unfit | undefined> => {
+  if (target.mode === "spawn") return undefined
+  const found = await tx
+    .selectFrom("heads")
+    .select("id")
+    .where("workspace", "=", toUuid(workspace))
+    .where("id", "=", toUuid(target.threadId))
+    .where("kind", "=", "thread")
+    .where("parent", "=", toUuid(agentId))
+    .executeTakeFirst()
+  return found === undefined ? { refused: "thread_not_found" } : undefined
+}
+
+const agentOf = (tx: Db, workspace: string, agentId: string) =>
+  tx
+    .selectFrom("agents")
+    .select("archived_at")
+    .where("workspace", "=", toUuid(workspace))
+    .where("id", "=", toUuid(agentId))
+    .forUpdate()
+    .executeTakeFirst()
+
+export const createSchedule = async (
+  tx: Db,
+  workspace: string,
+  agentId: string,
+  input: ScheduleInput,
+  by: Principal,
+  now: number
+): Promise<StoredSchedule | CreateRefusal> => {
+  const agent = await agentOf(tx, workspace, agentId)
+  if (agent === undefined) return { refused: "no_agent" }
+  if (agent.archived_at !== null) return { refused: "agent_archived" }
+  const unfit = unfitTrigger(input, now) ?? (await unfitTarget(tx, workspace, agentId, input))
+  if (unfit !== undefined) return unfit
+  const { count } = await tx
+    .selectFrom("schedules")
+    .select(({ fn }) => fn.countAll<string>().as("count"))
+    .where("workspace", "=", toUuid(workspace))
+    .where("agent", "=", toUuid(agentId))
+    .where("deleted_at", "is", null)
+    .executeTakeFirstOrThrow()
+  if (Number(count) >= limits.schedules) return { refused: "too_many" }
+  const id = freshId("schedule")
+  const at = new Date(Math.floor(now))
+  await tx
+    .insertInto("schedules")
+    .values({
+      workspace: toUuid(workspace),
+      id: toUuid(id),
+      agent: toUuid(agentId),
+      body: JSON.stringify(input),
+      rev: 1,
+      anchor: at,
+      created_at: at,
+      created_by: JSON.stringify(by),
+      updated_at: at,
+      deleted_at: null
+    })
+    .execute()
+  await bear(tx, workspace, id, agentId, by, at)
+  await tellOfRev(tx, workspace, id, 1)
+  return {
+    id,
+    agentId,
+    input,
+    rev: 1,
+    anchor: at.getTime(),
+    createdAt: at.getTime(),
+    createdBy: by,
+    updatedAt: at.getTime(),
+    deleted: false,
+    carry: "{}"
+  }
+}
+
+const one = (db: Db, workspace: string, agentId: string, id: string) =>
+  selected(db, workspace).where("s.agent", "=", toUuid(agentId)).where("s.id", "=", toUuid(id))
+
+export const readSchedule = async (
+  db: Db,
+  workspace: string,
+  agentId: string,
+  id: string
+): Promise<StoredSchedule | undefined> => {
+  const row = await one(db, workspace, agentId, id).where("s.deleted_at", "is", null).executeTakeFirst()
+  return row && stored(row)
+}
+
+/** Deleted ones too: their actors and their runs are still there. */
+export const readAnySchedule = async (db: Db, workspace: string, id: string): Promise<StoredSchedule | undefined> => {
+  const row = await selected(db, workspace).where("s.id", "=", toUuid(id)).executeTakeFirst()
+  return row && stored(row)
+}
+
+export const listSchedules = async (
+  db: Db,
+  workspace: string,
+  agentId: string,
+  { after, limit }: { readonly after: Position | undefined; readonly limit: number }
+): Promise<ReadonlyArray<StoredSchedule>> => {
+  const rows = await selected(db, workspace)
+    .where("s.agent", "=", toUuid(agentId))
+    .where("s.deleted_at", "is", null)
+    .where(behind("s.created_at", "s.id", after))
+    .orderBy("s.created_at", "desc")
+    .orderBy("s.id", "desc")
+    .limit(limit)
+    .execute()
+  return rows.map(stored)
+}
+
+/** A trigger or target of another type is a new one: what the other type had says nothing of it. */
+const withoutOther = (input: ScheduleInput, patch: SchedulePatch) => {
+  const { target, trigger, ...rest } = input
+  return {
+    ...rest,
+    ...(patch.trigger?.type !== undefined && patch.trigger.type !== trigger.type ? {} : { trigger }),
+    ...(patch.target === undefined ? { target } : {})
+  }
+}
+
+/** Whether intervals count anew. */
+const isNewClock = (before: ScheduleInput, after: ScheduleInput) =>
+  !isDeepStrictEqual(before.trigger, after.trigger) || (before.enabled === false && after.enabled !== false)
+
+const held = async (tx: Db, workspace: string, agentId: string, id: string) => {
+  const row = await one(tx, workspace, agentId, id).where("s.deleted_at", "is", null).forUpdate("s").executeTakeFirst()
+  return row && stored(row)
+}
+
+export const patchSchedule = async (
+  tx: Db,
+  workspace: string,
+  agentId: string,
+  id: string,
+  patch: SchedulePatch,
+  fits: (rev: number) => boolean,
+  now: number
+): Promise<StoredSchedule | PatchRefusal> => {
+  const found = await held(tx, workspace, agentId, id)
+  if (found === undefined) return { refused: "not_found" }
+  if (!fits(found.rev)) return { refused: "precondition" }
+  const merged = decodeInput(mergePatch(withoutOther(found.input, patch), { ...patch }))
+  if (Result.isFailure(merged)) return { refused: "invalid", cause: merged.failure }
+  const input = merged.success
+  const { disabledReason } = settingsOf(found)
+  // What was disabled by force is enabled again by saying so.
+  const enablesAnew = patch.enabled === true && disabledReason !== undefined
+  if (isDeepStrictEqual(input, found.input) && !enablesAnew) return found
+  const changesClock = isNewClock(found.input, input) || enablesAnew
+  const unfit =
+    (changesClock ? unfitTrigger(input, now) : undefined) ?? (await unfitTarget(tx, workspace, agentId, input))
+  if (unfit !== undefined) return unfit
+  const at = new Date(Math.max(Math.floor(now), found.updatedAt))
+  const rev = found.rev + 1
+  const anchor = changesClock ? at : new Date(found.anchor)
+  await tx
+    .updateTable("schedules")
+    .set({ body: JSON.stringify(input), rev, anchor, updated_at: at })
+    .where("workspace", "=", toUuid(workspace))
+    .where("id", "=", toUuid(id))
+    .execute()
+  await tellOfRev(tx, workspace, id, rev)
+  return { ...found, input, rev, anchor: anchor.getTime(), updatedAt: at.getTime() }
+}
+
+export const deleteSchedule = async (
+  tx: Db,
+  workspace: string,
+  agentId: string,
+  id: string,
+  fits: (rev: number) => boolean,
+  now: number
+): Promise<NotThere | undefined> => {
+  const found = await held(tx, workspace, agentId, id)
+  if (found === undefined) return { refused: "not_found" }
+  if (!fits(found.rev)) return { refused: "precondition" }
+  const at = new Date(Math.floor(now))
+  await tx
+    .updateTable("schedules")
+    .set({ rev: found.rev + 1, updated_at: at, deleted_at: at })
+    .where("workspace", "=", toUuid(workspace))
+    .where("id", "=", toUuid(id))
+    .execute()
+  await tellOfRev(tx, workspace, id, found.rev + 1)
+  return undefined
+}
+
+/** A run by hand: its actor is told, and does it once. */
+export const askForRun = async (
+  tx: Db,
+  workspace: string,
+  agentId: string,
+  id: string,
+  now: number
+): Promise<{ readonly runId: string; readonly at: number } | undefined> => {
+  const found = await held(tx, workspace, agentId, id)
+  if (found === undefined) return undefined
+  const runId = freshId("scheduleRun")
+  const at = Math.floor(now)
+  await tell(tx, workspace, id, runId, { type: "run", runId, scheduledAt: at })
+  return { runId, at }
+}
+
+/** Schedules of an agent that was archived hear of it. */
+export const tellSchedulesOf = (tx: Db, workspace: string, agentId: string) =>
+  sql`insert into inbox (workspace, id, actor, kind, command)
+    select s.workspace, 'archived ' || s.id, s.id, 'schedule', ${JSON.stringify({ type: "configure" })}
+    from schedules s where s.workspace = ${toUuid(workspace)}::uuid and s.agent = ${toUuid(agentId)}::uuid
+      and s.deleted_at is null
+    on conflict do nothing`.execute(tx)

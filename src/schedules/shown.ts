@@ -1,0 +1,117 @@
+/** A schedule as the API shows it: what a client has said, and what has become of it. */
+import type { Principal } from "../domain/principal.ts"
+import { long } from "../database/shorthand.ts"
+import { toTimestamp } from "../domain/time.ts"
+import { type Clockwork, nextInstant } from "./instants.ts"
+import type { Overlap, Schedule, ScheduleInput, ScheduleRun } from "./schedule.ts"
+import { limits } from "../domain/limits.ts"
+
+/** Moments in milliseconds. */
+export interface StoredSchedule {
+  readonly id: string
+  readonly agentId: string
+  readonly input: ScheduleInput
+  readonly rev: number
+  readonly anchor: number
+  readonly createdAt: number
+  readonly createdBy: Principal
+  readonly updatedAt: number
+  readonly deleted: boolean
+  /** What its actor keeps, as it is stored. */
+  readonly carry: string
+}
+
+interface Firing {
+  readonly runId: string
+  readonly scheduledAt: number
+  readonly by: "schedule" | "manual"
+}
+
+/** What is read of that: the context of `machines/schedule`, as far as it is shown. */
+interface Carry {
+  readonly rev?: number
+  readonly disabledReason?: string | null
+  readonly next?: { readonly instant: number } | null
+  readonly firing?: Firing | null
+  readonly held?: Firing | null
+  readonly last?: { readonly at: number; readonly status: "started" | "skipped" | "failed" } | null
+  readonly lastTurn?: { readonly threadId: string; readonly turnId: string } | null
+}
+
+const carryOf = ({ carry }: StoredSchedule): Carry => JSON.parse(long(carry))
+
+export const clockworkOf = ({ anchor, input: { endAt, trigger } }: StoredSchedule): Clockwork => ({
+  trigger,
+  anchor,
+  ...(endAt === undefined ? {} : { endAt: Date.parse(endAt) })
+})
+
+/** With its defaults. */
+export const settingsOf = (schedule: StoredSchedule) => {
+  const { catchUpSeconds = limits.scheduleCatchUp.usual, jitterSeconds = 0, ...input } = schedule.input
+  const { disabledReason, rev } = carryOf(schedule)
+  // What its actor has decided holds until somebody changes it.
+  const forced = rev === schedule.rev && disabledReason !== null ? disabledReason : undefined
+  const overlap: Overlap = input.overlap ?? "skip"
+  return {
+    ...input,
+    catchUpSeconds,
+    jitterSeconds,
+    overlap,
+    submitMode: input.submitMode ?? ("queue" as const),
+    enabled: (input.enabled ?? true) && forced === undefined,
+    ...(forced === undefined ? {} : { disabledReason: forced })
+  }
+}
+
+const mostShown = 5
+
+const instantsOf = (schedule: StoredSchedule): ReadonlyArray<string> => {
+  if (!settingsOf(schedule).enabled) return []
+  const { next, rev } = carryOf(schedule)
+  const clockwork = clockworkOf(schedule)
+  const found: Array<number> = []
+  let instant = rev === schedule.rev ? (next?.instant ?? undefined) : nextInstant(clockwork, schedule.updatedAt)
+  while (instant !== undefined && found.length < mostShown) {
+    found.push(instant)
+    instant = nextInstant(clockwork, instant)
+  }
+  return found.map(toTimestamp)
+}
+
+export const shown = (schedule: StoredSchedule): Schedule => {
+  const { last, lastTurn } = carryOf(schedule)
+  const { endAt, identity, maxCost, model, ...settings } = settingsOf(schedule)
+  return {
+    id: schedule.id,
+    agentId: schedule.agentId,
+    ...settings,
+    ...(model === undefined ? {} : { model }),
+    ...(maxCost === undefined ? {} : { maxCost }),
+    ...(identity === undefined ? {} : { identity }),
+    ...(endAt === undefined ? {} : { endAt: toTimestamp(Date.parse(endAt)) }),
+    nextInstants: instantsOf(schedule),
+    ...(last === null || last === undefined ? {} : { lastRunAt: toTimestamp(last.at), lastStatus: last.status }),
+    ...(lastTurn === null || lastTurn === undefined
+      ? {}
+      : { lastThreadId: lastTurn.threadId, lastTurnId: lastTurn.turnId }),
+    createdAt: toTimestamp(schedule.createdAt),
+    updatedAt: toTimestamp(schedule.updatedAt),
+    createdBy: schedule.createdBy
+  }
+}
+
+/** Runs that have come to nothing yet, newest first. */
+export const openRuns = (schedule: StoredSchedule): ReadonlyArray<ScheduleRun> => {
+  const { firing, held } = carryOf(schedule)
+  return [firing, held].flatMap((run) =>
+    run === null || run === undefined ? [] : [startingRun(schedule.id, run.runId, run.scheduledAt, run.by)]
+  )
+}
+
+export const startingRun = (
+  scheduleId: string,
+  id: string,
+  scheduledAt: number,
+  by: ScheduleRun["by"]
+): ScheduleRun => ({ id, scheduleId, scheduledAt: toTimestamp(scheduledAt), by, status: "starting" })

@@ -1,0 +1,424 @@
+/** Schedules: made, changed, deleted; what fires them, what keeps them from it, and what their runs say. */
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { sql } from "kysely"
+import { toUuid } from "../../src/domain/ids.ts"
+import { long, short } from "../../src/database/shorthand.ts"
+import { limits } from "../../src/domain/limits.ts"
+import { type Client, startServer, type TestServer } from "../setup/server.ts"
+import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
+import { setTimeout as sleep } from "node:timers/promises"
+
+let server: TestServer
+let alpha: Client
+let agentId: string
+beforeAll(async () => {
+  server = await startServer({ idleMs: 100 })
+  alpha = server.alpha
+  agentId = await makeAgent(alpha)
+})
+afterAll(() => server.stop())
+
+interface Answer {
+  readonly status: number
+  readonly body: { readonly error?: string; readonly code?: string }
+  readonly text: string
+}
+const refused = ({ body, status, text }: Answer, asked: number, error: string, code?: string) =>
+  assert.deepStrictEqual([status, body.error, code === undefined ? code : body.code], [asked, error, code], text)
+const absent = (answer: Answer) => refused(answer, 404, "not_found")
+
+/** What is found as soon as it is there. */
+const eventually = async <Found>(look: () => Promise<Found | undefined>): Promise<Found> => {
+  for (const deadline = Date.now() + 15_000; ; await sleep(20)) {
+    const found = await look()
+    if (found !== undefined) return found
+    if (Date.now() > deadline) assert.fail("it has never come")
+  }
+}
+
+const soon = (ms = 300) => new Date(Date.now() + ms).toISOString()
+const cron = { type: "cron", expression: "0 9 * * 1-5", timezone: "Europe/Berlin" }
+const input = (more: object = {}) => ({
+  name: "Morning report",
+  trigger: cron,
+  target: { mode: "spawn" },
+  message: { content: text("Report.") },
+  ...more
+})
+const schedules = (agent = agentId) => `/v1/agents/${agent}/schedules`
+const make = async (more: object = {}, agent = agentId, client = alpha) => {
+  const answer = await client.post(schedules(agent), input(more))
+  assert.strictEqual(answer.status, 201, answer.text)
+  return answer.body.schedule
+}
+const pathOf = ({ agentId, id }: { readonly agentId: string; readonly id: string }) => `${schedules(agentId)}/${id}`
+const get = async (schedule: { readonly agentId: string; readonly id: string }) => {
+  const answer = await alpha.get(pathOf(schedule))
+  assert.strictEqual(answer.status, 200, answer.text)
+  return answer.body.schedule
+}
+const runsOf = async (schedule: { readonly agentId: string; readonly id: string }) =>
+  (await alpha.get(`${pathOf(schedule)}/runs`)).body.runs
+const settled = (schedule: { readonly agentId: string; readonly id: string }, count: number) =>
+  eventually(async () => {
+    const runs = await runsOf(schedule)
+    return runs.length >= count && runs.every(({ status }: { status: string }) => status !== "starting")
+      ? runs
+      : undefined
+  })
+const run = async (schedule: { readonly agentId: string; readonly id: string }) => {
+  const answer = await alpha.post(`${pathOf(schedule)}/run`)
+  assert.strictEqual(answer.status, 201, answer.text)
+  return answer.body.run
+}
+const query = (statement: ReturnType<typeof sql>) =>
+  server.runtime.runPromise(server.database.run("test", (db) => statement.execute(db)))
+
+describe("a schedule", () => {
+  it("is made with its defaults and next instants, and read as it was made", async () => {
+    const answer = await alpha.post(schedules(), input())
+    assert.strictEqual(answer.status, 201, answer.text)
+    const { schedule } = answer.body
+    assert.deepInclude(schedule, {
+      agentId,
+      name: "Morning report",
+      trigger: cron,
+      target: { mode: "spawn" },
+      submitMode: "queue",
+      overlap: "skip",
+      catchUpSeconds: 3600,
+      jitterSeconds: 0,
+      enabled: true
+    })
+    assert.strictEqual(schedule.nextInstants.length, 5)
+    assert.deepStrictEqual([...schedule.nextInstants].sort(), schedule.nextInstants)
+    assert.strictEqual(answer.headers.get("location"), pathOf(schedule))
+    assert.strictEqual(answer.headers.get("etag"), '"1"')
+    assert.deepStrictEqual(await get(schedule), schedule)
+  })
+
+  it("is listed newest first, of its agent only, twenty at a time", async () => {
+    const agent = await makeAgent(alpha)
+    for (let i = 0; i < 21; i++) await make({ name: `s${i}` }, agent)
+    const first = (await alpha.get(schedules(agent))).body
+    assert.deepStrictEqual(
+      first.schedules.map(({ name }: { name: string }) => name),
+      Array.from({ length: 20 }, (_, i) => `s${20 - i}`)
+    )
+    const second = (await alpha.get(`${schedules(agent)}?cursor=${first.nextCursor}`)).body
+    assert.deepStrictEqual([second.schedules.length, second.nextCursor], [1, undefined])
+    assert.strictEqual((await alpha.get(`${schedules(agent)}?limit=100`)).body.schedules.length, 21)
+    refused(await alpha.get(`${schedules(agent)}?limit=101`), 400, "invalid_request", "limit_out_of_range")
+  })
+
+  it("is changed by merge patch, under its ETag, and a change of nothing changes nothing", async () => {
+    const schedule = await make()
+    const patched = await alpha.patch(pathOf(schedule), { name: "Evening", jitterSeconds: 30 }, { "if-match": '"1"' })
+    assert.deepInclude(patched.body.schedule, { name: "Evening", jitterSeconds: 30, trigger: cron })
+    assert.strictEqual(patched.headers.get("etag"), '"2"')
+    refused(await alpha.patch(pathOf(schedule), { name: "X" }, { "if-match": '"1"' }), 412, "precondition_failed")
+    const same = await alpha.patch(pathOf(schedule), { name: "Evening" })
+    assert.deepStrictEqual(
+      [same.headers.get("etag"), same.body.schedule.updatedAt],
+      ['"2"', patched.body.schedule.updatedAt]
+    )
+    const other = await alpha.patch(pathOf(schedule), {
+      trigger: { type: "interval", seconds: 60 },
+      jitterSeconds: null
+    })
+    assert.deepInclude(other.body.schedule, { trigger: { type: "interval", seconds: 60 }, jitterSeconds: 0 })
+    const instants = other.body.schedule.nextInstants.map((at: string) => Date.parse(at))
+    assert.deepStrictEqual(
+      instants.slice(1).map((at: number, i: number) => at - instants[i]),
+      [60_000, 60_000, 60_000, 60_000]
+    )
+    refused(await alpha.patch(pathOf(schedule), { trigger: { type: "cron" } }), 400, "invalid_request", "invalid_body")
+  })
+
+  it("that is deleted is gone, and its runs stay", async () => {
+    const schedule = await make()
+    const { id } = await run(schedule)
+    await settled(schedule, 1)
+    assert.strictEqual((await alpha.delete(pathOf(schedule))).status, 204)
+    refused(await alpha.get(pathOf(schedule)), 404, "not_found")
+    refused(await alpha.delete(pathOf(schedule)), 404, "not_found")
+    refused(await alpha.post(`${pathOf(schedule)}/run`), 404, "not_found")
+    assert.deepStrictEqual(
+      (await runsOf(schedule)).map((one: { id: string }) => one.id),
+      [id]
+    )
+  })
+
+  it("is of its workspace and its agent alone", async () => {
+    const schedule = await make()
+    const other = await makeAgent(alpha)
+    absent(await alpha.get(pathOf({ ...schedule, agentId: other })))
+    absent(await alpha.get(`${pathOf({ ...schedule, agentId: other })}/runs`))
+    absent(await server.beta.get(pathOf(schedule)))
+    absent(await server.beta.post(`${pathOf(schedule)}/run`))
+    absent(await server.beta.get(schedules()))
+  })
+
+  it("has a name of 1 to 120 characters on one line, and bounds for its numbers", async () => {
+    for (const [field, least, most] of [
+      ["catchUpSeconds", limits.scheduleCatchUp.least, limits.scheduleCatchUp.most],
+      ["jitterSeconds", 0, limits.scheduleJitter.most]
+    ] as const) {
+      assert.strictEqual((await make({ [field]: least }))[field], least)
+      assert.strictEqual((await make({ [field]: most }))[field], most)
+      for (const value of [least - 1, most + 1, 1.5])
+        refused(await alpha.post(schedules(), input({ [field]: value })), 400, "invalid_request", "invalid_body")
+    }
+    for (const seconds of [60, 31_536_000]) await make({ trigger: { type: "interval", seconds } })
+    for (const seconds of [59, 31_536_001])
+      refused(
+        await alpha.post(schedules(), input({ trigger: { type: "interval", seconds } })),
+        400,
+        "invalid_request",
+        "invalid_body"
+      )
+    await make({ name: "x".repeat(120) })
+    for (const name of ["", "x".repeat(121), "a\nb"])
+      refused(await alpha.post(schedules(), input({ name })), 400, "invalid_request", "invalid_body")
+  })
+
+  it("is refused where it can never fire, or is in no time zone", async () => {
+    for (const [expression, timezone, code] of [
+      ["0 0 31 4 *", "UTC", "invalid_cron"],
+      ["* * * * * *", "UTC", "invalid_cron"],
+      ["every day", "UTC", "invalid_cron"],
+      ["0 9 * * *", "+01:00", "invalid_timezone"],
+      ["0 9 * * *", "Mars/Base", "invalid_timezone"]
+    ] as const) {
+      const answer = await alpha.post(schedules(), input({ trigger: { type: "cron", expression, timezone } }))
+      refused(answer, 400, "invalid_request", code)
+      assert.match(answer.body.message, /^trigger\.(expression|timezone): /)
+    }
+    await make({ trigger: { type: "cron", expression: "0 0 29 2 *", timezone: "UTC" } })
+    await make({ trigger: { type: "cron", expression: "@daily", timezone: "UTC" } })
+    const past = await alpha.post(schedules(), input({ trigger: { type: "once", at: "2020-01-01T00:00:00Z" } }))
+    refused(past, 400, "invalid_request", "invalid_body")
+    assert.include(past.body.message, "trigger.at")
+  })
+
+  it("names a thread of its agent, if it names one", async () => {
+    const threadId = await makeThread(alpha, agentId)
+    await make({ target: { mode: "thread", threadId } })
+    const foreign = await makeThread(alpha, await makeAgent(alpha))
+    const others = await makeThread(server.beta, await makeAgent(server.beta))
+    for (const threadId of [foreign, others, "thr_00000000000000000000000000"])
+      refused(await alpha.post(schedules(), input({ target: { mode: "thread", threadId } })), 422, "thread_not_found")
+  })
+
+  it("is one of at most a hundred of its agent", { timeout: 60_000 }, async () => {
+    const agent = await makeAgent(alpha)
+    for (let i = 0; i < limits.schedules; i++) await make({ enabled: false }, agent)
+    refused(await alpha.post(schedules(agent), input()), 409, "too_many_schedules")
+    const [{ id }] = (await alpha.get(schedules(agent))).body.schedules
+    assert.strictEqual((await alpha.delete(pathOf({ agentId: agent, id }))).status, 204)
+    await make({}, agent)
+  })
+})
+
+describe("a moment that comes", () => {
+  it("begins a thread with the message, once, and is over where it was the only one", async () => {
+    const schedule = await make({ trigger: { type: "once", at: soon() }, maxCost: 3, identity: "ann" })
+    const [{ threadId, turnId, ...ran }] = await settled(schedule, 1)
+    assert.deepInclude(ran, { scheduleId: schedule.id, by: "schedule", status: "started" })
+    assert.strictEqual(ran.scheduledAt, schedule.trigger.at)
+    assert.isAtLeast(Date.parse(ran.startedAt), Date.parse(schedule.trigger.at))
+    const [message] = await logOf(alpha, threadId, ended(1))
+    assert.deepInclude(message, {
+      turnId,
+      content: text("Report."),
+      principal: { type: "schedule", id: schedule.id, identity: "ann" }
+    })
+    const { thread } = (await alpha.get(`/v1/threads/${threadId}`)).body
+    assert.deepInclude(thread, { agentId, maxCost: 3, identity: "ann" })
+    const after = await eventually(async () => {
+      const found = await get(schedule)
+      return found.enabled ? undefined : found
+    })
+    assert.deepInclude(after, {
+      enabled: false,
+      disabledReason: "finished",
+      nextInstants: [],
+      lastStatus: "started",
+      lastThreadId: threadId,
+      lastTurnId: turnId
+    })
+  })
+
+  it("sends to one thread, in the mode that it says", async () => {
+    const threadId = await makeThread(alpha, agentId)
+    await submit(alpha, threadId, "/wait 600s\nbusy")
+    const schedule = await make({
+      trigger: { type: "once", at: soon() },
+      target: { mode: "thread", threadId },
+      submitMode: "interrupt"
+    })
+    const [ran] = await settled(schedule, 1)
+    assert.deepInclude(ran, { status: "started", threadId })
+    const log = await logOf(alpha, threadId, ended(2))
+    assert.deepInclude(log.filter(({ type }) => type === "user_message").at(-1), { submitMode: "interrupt" })
+  })
+
+  it("is skipped while the turn before goes on, and the message waits, interrupts or runs beside it as overlap says", {
+    timeout: 60_000
+  }, async () => {
+    const cases = (["skip", "queue", "interrupt", "allow"] as const).map(async (overlap) => {
+      const schedule = await make({
+        overlap,
+        trigger: { type: "interval", seconds: 3_600, startAt: soon(2_500) },
+        message: { content: text("/wait 5s\nbusy") }
+      })
+      await run(schedule)
+      const [first] = await settled(schedule, 1)
+      assert.strictEqual(first.status, "started")
+      const runs = await settled(schedule, 2)
+      const [second] = runs
+      return { overlap, first, second }
+    })
+    const found = new Map((await Promise.all(cases)).map((each) => [each.overlap, each]))
+    assert.deepInclude(found.get("skip")?.second, { status: "skipped", reason: "overlap" })
+    for (const overlap of ["queue", "interrupt", "allow"] as const)
+      assert.strictEqual(found.get(overlap)?.second.status, "started", overlap)
+    const endOf = async (overlap: "queue" | "interrupt" | "allow") => {
+      const { first, second } = found.get(overlap) ?? assert.fail()
+      const log = await logOf(alpha, first.threadId, ended(1))
+      return {
+        type: log.at(-1)?.type,
+        waited: Date.parse(second.startedAt) >= Date.parse(String(log.at(-1)?.occurredAt))
+      }
+    }
+    assert.deepStrictEqual(await endOf("queue"), { type: "turn_completed", waited: true })
+    assert.deepStrictEqual(await endOf("interrupt"), { type: "turn_cancelled", waited: true })
+    assert.deepStrictEqual(await endOf("allow"), { type: "turn_completed", waited: false })
+  })
+
+  it("that nobody was there for fires once for all that were missed, if it is not too old", async () => {
+    /** The actor as it would be had nobody looked for so long. */
+    const neglected = async (schedule: { id: string }, ms: number) => {
+      const id = toUuid(schedule.id)
+      const carry = await eventually(async () => {
+        const { rows } = await query(sql`select carry, owner from heads where id = ${id}::uuid`)
+        const [row] = rows as Array<{ carry: string; owner: string | null }>
+        if (row === undefined || row.owner !== null) return undefined
+        const read = JSON.parse(long(row.carry))
+        return read.next === null ? undefined : read
+      })
+      const instant = carry.next.instant - Math.ceil((carry.next.instant - Date.now() + ms) / 60_000) * 60_000
+      const changed = short(JSON.stringify({ ...carry, next: { instant, moment: instant } }))
+      await query(sql`with one as (update heads set carry = ${changed}, runnable_at = now() where id = ${id}::uuid
+        returning id) insert into agenda (at, actors) select now(), array[id] from one`)
+      return instant
+    }
+    const startAt = new Date(Date.now() - 600_000).toISOString()
+    const trigger = { type: "interval", seconds: 60, startAt }
+    const fresh = await make({ trigger })
+    const first = await neglected(fresh, 170_000)
+    const [fired, missed] = await settled(fresh, 2)
+    assert.deepInclude(fired, { status: "started", by: "schedule" })
+    const count = (Date.parse(fired.scheduledAt) - first) / 60_000
+    assert.deepInclude(missed, { status: "skipped", reason: "missed", count })
+    assert.isAtLeast(count, 2)
+    assert.isBelow(Date.now() - Date.parse(fired.scheduledAt), 60_000)
+    const late = await make({
+      trigger: { ...trigger, seconds: 3_600, startAt: new Date(Date.now() - 1_800_000).toISOString() },
+      catchUpSeconds: 10
+    })
+    await neglected(late, 1_800_000 + 3_600_000)
+    const [old] = await settled(late, 1)
+    assert.deepInclude(old, { status: "skipped", reason: "missed" })
+    assert.isTrue((await get(late)).enabled)
+  })
+
+  it("of a disabled identity is skipped, and of an agent or thread that is archived is the last one", async () => {
+    const disabled = await make({ trigger: { type: "once", at: soon(800) }, identity: "gone" })
+    await alpha.post("/v1/identities/disable", { identity: "gone" })
+    assert.deepInclude((await settled(disabled, 1))[0], { status: "skipped", reason: "identity_disabled" })
+
+    const agent = await makeAgent(alpha)
+    const orphan = await make({}, agent)
+    assert.strictEqual((await alpha.delete(`/v1/agents/${agent}`)).status, 204)
+    const after = await eventually(async () => {
+      const found = await get(orphan)
+      return found.enabled ? undefined : found
+    })
+    assert.strictEqual(after.disabledReason, "agent_archived")
+    refused(await alpha.post(schedules(agent), input()), 409, "agent_archived")
+
+    const threadId = await makeThread(alpha, agentId)
+    const silent = await make({
+      trigger: { type: "interval", seconds: 60, startAt: soon(800) },
+      target: { mode: "thread", threadId }
+    })
+    assert.strictEqual((await alpha.post(`/v1/threads/${threadId}/archive`)).status, 200)
+    assert.deepInclude((await settled(silent, 1))[0], { status: "failed", reason: "thread_archived" })
+    assert.deepInclude(await get(silent), { enabled: false, disabledReason: "thread_archived" })
+  })
+})
+
+describe("a run by hand", () => {
+  it("begins at once, also while the schedule is disabled, once for each idempotency key", async () => {
+    const schedule = await make({ enabled: false })
+    assert.deepStrictEqual(schedule.nextInstants, [])
+    const key = { "idempotency-key": "run-1" }
+    const first = await alpha.post(`${pathOf(schedule)}/run`, undefined, key)
+    assert.strictEqual(first.status, 201, first.text)
+    assert.deepInclude(first.body.run, { scheduleId: schedule.id, by: "manual", status: "starting" })
+    assert.deepStrictEqual((await alpha.post(`${pathOf(schedule)}/run`, undefined, key)).body, first.body)
+    const runs = await settled(schedule, 1)
+    assert.deepStrictEqual(
+      runs.map(({ by, id, status }: { by: string; id: string; status: string }) => [id, by, status]),
+      [[first.body.run.id, "manual", "started"]]
+    )
+    assert.isFalse((await get(schedule)).enabled)
+  })
+
+  it("comes after the one before it, each with a thread of its own", async () => {
+    const schedule = await make()
+    const asked = await Promise.all([run(schedule), run(schedule), run(schedule)])
+    const runs = await settled(schedule, 3)
+    assert.deepStrictEqual(runs.map(({ id }: { id: string }) => id).sort(), asked.map(({ id }) => id).sort())
+    assert.strictEqual(new Set(runs.map(({ threadId }: { threadId: string }) => threadId)).size, 3)
+  })
+
+  it("is listed a page at a time", async () => {
+    const schedule = await make()
+    for (let i = 0; i < 3; i++) {
+      await run(schedule)
+      await settled(schedule, i + 1)
+    }
+    const first = (await alpha.get(`${pathOf(schedule)}/runs?limit=2`)).body
+    const second = (await alpha.get(`${pathOf(schedule)}/runs?limit=2&cursor=${first.nextCursor}`)).body
+    assert.deepStrictEqual([first.runs.length, second.runs.length, second.nextCursor], [2, 1, undefined])
+    assert.strictEqual(new Set([...first.runs, ...second.runs].map(({ id }) => id)).size, 3)
+  })
+})
+
+describe("enabling", () => {
+  it("takes up a schedule that was switched off, with its next instant", async () => {
+    const schedule = await make({ trigger: { type: "interval", seconds: 3_600 } })
+    const off = await alpha.patch(pathOf(schedule), { enabled: false })
+    assert.deepInclude(off.body.schedule, { enabled: false, nextInstants: [] })
+    assert.isUndefined(off.body.schedule.disabledReason)
+    const on = (await alpha.patch(pathOf(schedule), { enabled: true })).body.schedule
+    assert.isTrue(on.enabled)
+    assert.isAtLeast(Date.parse(on.nextInstants[0]), Date.parse(on.updatedAt) + 3_600_000)
+  })
+
+  it("takes up one that was disabled by force, and counts its failures anew", async () => {
+    const threadId = await makeThread(alpha, agentId)
+    const schedule = await make({
+      trigger: { type: "interval", seconds: 60, startAt: soon(500) },
+      target: { mode: "thread", threadId }
+    })
+    await alpha.post(`/v1/threads/${threadId}/archive`)
+    await settled(schedule, 1)
+    const on = await alpha.patch(pathOf(schedule), { enabled: true, target: { mode: "spawn" } })
+    assert.strictEqual(on.status, 200, on.text)
+    assert.deepInclude(on.body.schedule, { enabled: true, target: { mode: "spawn" } })
+    assert.isUndefined((await get(schedule)).disabledReason)
+  })
+})
