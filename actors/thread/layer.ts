@@ -39,6 +39,7 @@ import { agentsFamily } from "./tools/families/agents.ts"
 import { connectionsFamily } from "./tools/families/connections.ts"
 import { feedsFamily } from "./tools/families/feeds.ts"
 import { memoryFamily } from "./tools/families/memory.ts"
+import { schedulesFamily } from "./tools/families/schedules.ts"
 import { threadFamily } from "./tools/families/thread.ts"
 import { makeCompactable } from "./compactable.ts"
 import { makeThreadKind } from "./kind.ts"
@@ -116,7 +117,8 @@ export const layer = (options: ThreadOptions) =>
         agentsFamily(database, exchange, approval),
         connectionsFamily(database),
         memoryFamily({ approval, database, now: lease.now }),
-        feedsFamily({ approval, bus, database, journal })
+        feedsFamily({ approval, bus, database, journal }),
+        schedulesFamily({ approval, database, now: lease.now, wake: (id) => bus.wake(shardOf(id)) })
       ])
       const { admissionOf, selects } = yield* makeAdmission((workspace, ids) =>
         mapErrorNow(toolsets.current(workspace, ids), unreachable)

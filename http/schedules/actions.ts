@@ -1,18 +1,17 @@
 /** What may park of schedules: to make, change and delete one, and to run it now. */
 import { Effect, Schema } from "effect"
 import { Bus } from "../../src/bus/Bus.ts"
-import { limits } from "../../src/domain/limits.ts"
 import { Lease } from "../../src/journal/Lease.ts"
 import { shardOf } from "../../src/journal/shard.ts"
+import { notMade, notThere, unfit } from "../../src/schedules/refusals.ts"
 import {
   askForRun,
-  createSchedule,
   type CreateRefusal,
+  createSchedule,
   deleteSchedule,
   type NotThere,
   type PatchRefusal,
-  patchSchedule,
-  type Unfit
+  patchSchedule
 } from "../../src/schedules/rows.ts"
 import { ScheduleInput, SchedulePatch } from "../../src/schedules/schedule.ts"
 import { shown, startingRun, type StoredSchedule } from "../../src/schedules/shown.ts"
@@ -23,54 +22,30 @@ import { etag, meets } from "../etag.ts"
 import { emptyAnswer, jsonAnswer } from "../writes.ts"
 
 export const noSchedule = new Refused({ error: "not_found", message: "no such schedule" })
-const noAgent = new Refused({ error: "not_found", message: "no such agent" })
-const changed = new Refused({ error: "precondition_failed", message: "If-Match: the schedule has changed since" })
-const archived = new Refused({ error: "agent_archived", message: "the agent is archived: nothing wakes it" })
-const tooMany = new Refused({
-  error: "too_many_schedules",
-  message: `the agent has ${limits.schedules} schedules, as many as it may`
-})
-const noThread = new Refused({
-  error: "thread_not_found",
-  message: "target.threadId: the agent has no such thread"
-})
 
-const notThere = ({ refused }: NotThere) => (refused === "not_found" ? noSchedule : changed)
+// Two branches, since words that every endpoint may refuse with are typed apart from those that it declares.
 
-const unfit = (why: Unfit) => {
-  switch (why.refused) {
-    case "thread_not_found":
-      return noThread
-    case "past":
-      return new Refused({ error: "invalid_request", code: "invalid_body", message: why.message })
-    case "invalid_cron":
-    case "invalid_timezone":
-      return new Refused({ error: "invalid_request", code: why.refused, message: why.message })
-  }
+const isNotMade = (why: CreateRefusal) => {
+  const said = notMade(why)
+  return said.error === "not_found" || said.error === "invalid_request" ? new Refused(said) : new Refused(said)
 }
 
-const notMade = (why: CreateRefusal) => {
-  switch (why.refused) {
-    case "no_agent":
-      return noAgent
-    case "agent_archived":
-      return archived
-    case "too_many":
-      return tooMany
-    default:
-      return unfit(why)
-  }
+const isNotThere = (why: NotThere) => {
+  const said = notThere(why)
+  return said.error === "not_found" ? new Refused(said) : new Refused(said)
 }
 
-const notChanged = (why: PatchRefusal) => {
+const isNotChanged = (why: PatchRefusal) => {
   switch (why.refused) {
-    case "not_found":
-    case "precondition":
-      return notThere({ refused: why.refused })
     case "invalid":
       return refuseBody(why.cause)
-    default:
-      return unfit(why)
+    case "not_found":
+    case "precondition":
+      return isNotThere({ refused: why.refused })
+    default: {
+      const said = unfit(why)
+      return said.error === "invalid_request" ? new Refused(said) : new Refused(said)
+    }
   }
 }
 
@@ -101,12 +76,12 @@ export const makeScheduleActions = Effect.gen(function* () {
       params: NewOne,
       scope: "write",
       agentOf,
-      tool: ({ input }) => input,
+      tool: ({ input }) => ({ name: "schedules.create", input }),
       way: {
         type: "change",
         change: async (tx, { principal, workspace }, params) => {
           const created = await createSchedule(tx, workspace, params.agentId, params.input, principal, lease.now())
-          if ("refused" in created) return notMade(created)
+          if ("refused" in created) return isNotMade(created)
           made.set(params, created.id)
           return jsonAnswer({ schedule: shown(created) }, 201, { location: placeOf(created), etag: etag(created.rev) })
         },
@@ -119,12 +94,12 @@ export const makeScheduleActions = Effect.gen(function* () {
       params: ChangeOfOne,
       scope: "write",
       agentOf,
-      tool: ({ patch, scheduleId }) => ({ scheduleId, ...patch }),
+      tool: ({ patch, scheduleId }) => ({ name: "schedules.update", input: { scheduleId, ...patch } }),
       way: {
         type: "change",
         change: async (tx, { workspace }, { agentId, ifMatch, patch, scheduleId }) => {
           const patched = await patchSchedule(tx, workspace, agentId, scheduleId, patch, meets(ifMatch), lease.now())
-          return "refused" in patched ? notChanged(patched) : answer(patched)
+          return "refused" in patched ? isNotChanged(patched) : answer(patched)
         },
         changed: (_, { scheduleId }) => wake(scheduleId)
       }
@@ -135,12 +110,12 @@ export const makeScheduleActions = Effect.gen(function* () {
       params: DeleteOne,
       scope: "write",
       agentOf,
-      tool: ({ scheduleId }) => ({ scheduleId }),
+      tool: ({ scheduleId }) => ({ name: "schedules.delete", input: { scheduleId } }),
       way: {
         type: "change",
         change: async (tx, { workspace }, { agentId, ifMatch, scheduleId }) => {
           const refused = await deleteSchedule(tx, workspace, agentId, scheduleId, meets(ifMatch), lease.now())
-          return refused === undefined ? emptyAnswer : notThere(refused)
+          return refused === undefined ? emptyAnswer : isNotThere(refused)
         },
         changed: (_, { scheduleId }) => wake(scheduleId)
       }
@@ -151,7 +126,7 @@ export const makeScheduleActions = Effect.gen(function* () {
       params: RunOne,
       scope: "run",
       agentOf,
-      tool: ({ scheduleId }) => ({ scheduleId }),
+      tool: ({ scheduleId }) => ({ name: "schedules.run", input: { scheduleId } }),
       way: {
         type: "change",
         change: async (tx, { workspace }, { agentId, scheduleId }) => {

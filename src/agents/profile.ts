@@ -92,7 +92,8 @@ export const servedFamilies: ReadonlyArray<typeof ToolFamily.Type> = [
   "agents",
   "connections",
   "memory",
-  "feeds"
+  "feeds",
+  "schedules"
 ]
 
 const Family = ToolFamily.check(

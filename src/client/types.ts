@@ -176,6 +176,77 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/agents/{agentId}/schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List schedules */
+        get: operations["schedules.list"];
+        put?: never;
+        /** Create a schedule */
+        post: operations["schedules.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agentId}/schedules/{scheduleId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a schedule */
+        get: operations["schedules.get"];
+        put?: never;
+        post?: never;
+        /** Delete a schedule */
+        delete: operations["schedules.delete"];
+        options?: never;
+        head?: never;
+        /** Change a schedule */
+        patch: operations["schedules.update"];
+        trace?: never;
+    };
+    "/v1/agents/{agentId}/schedules/{scheduleId}/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Run a schedule now */
+        post: operations["schedules.run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agentId}/schedules/{scheduleId}/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List runs */
+        get: operations["schedules.runs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/approval-policy": {
         parameters: {
             query?: never;
@@ -1461,7 +1532,7 @@ export interface components {
         };
         ApprovalRule: {
             /** @description What the rule is about: `noun.verb`, `noun.*` for every change of a noun, `*` for every change. Reads are meant only where they are named. */
-            actions: ("*" | "agent.*" | "thread.*" | "identity.*" | "memory.*" | "feed.*" | "agent.read" | "agent.create" | "agent.update" | "agent.archive" | "thread.read" | "identity.disable" | "identity.enable" | "memory.put" | "memory.delete" | "feed.create" | "feed.update" | "feed.archive" | "feed.append")[];
+            actions: ("*" | "agent.*" | "thread.*" | "identity.*" | "memory.*" | "feed.*" | "schedule.*" | "agent.read" | "agent.create" | "agent.update" | "agent.archive" | "thread.read" | "identity.disable" | "identity.enable" | "memory.put" | "memory.delete" | "feed.create" | "feed.update" | "feed.archive" | "feed.append" | "schedule.create" | "schedule.update" | "schedule.delete" | "schedule.run")[];
             /** @description Only requests about these agents, or by them. Absent: whatever they are about. */
             agentIds?: string[];
             /** @description Whose requests the rule is about. */
@@ -1471,7 +1542,7 @@ export interface components {
         };
         ApprovalRuleInput: {
             /** @description What the rule is about: `noun.verb`, `noun.*` for every change of a noun, `*` for every change. Reads are meant only where they are named. */
-            actions: ("*" | "agent.*" | "thread.*" | "identity.*" | "memory.*" | "feed.*" | "agent.read" | "agent.create" | "agent.update" | "agent.archive" | "thread.read" | "identity.disable" | "identity.enable" | "memory.put" | "memory.delete" | "feed.create" | "feed.update" | "feed.archive" | "feed.append")[];
+            actions: ("*" | "agent.*" | "thread.*" | "identity.*" | "memory.*" | "feed.*" | "schedule.*" | "agent.read" | "agent.create" | "agent.update" | "agent.archive" | "thread.read" | "identity.disable" | "identity.enable" | "memory.put" | "memory.delete" | "feed.create" | "feed.update" | "feed.archive" | "feed.append" | "schedule.create" | "schedule.update" | "schedule.delete" | "schedule.run")[];
             /** @description Only requests about these agents, or by them. Absent: whatever they are about. */
             agentIds?: string[];
             /** @description Whose requests the rule is about. */
@@ -3368,7 +3439,7 @@ export interface components {
             /** @description What the profile is for, in words for people. At most 4096 bytes of UTF-8. */
             description?: string;
             /** @description Families of built-in tools that the agent may be offered. Those that this server has are `thread`, `agents`, `connections` and `memory`. */
-            families?: ("agents" | "connections" | "thread" | "memory" | "feeds")[];
+            families?: ("agents" | "connections" | "thread" | "memory" | "schedules" | "feeds")[];
             /**
              * @description Whether the model sees the tools of families from the start, or only once `tool_search` has revealed their family. `search` when absent.
              * @enum {string}
@@ -3443,7 +3514,7 @@ export interface components {
             /** @description What the profile is for, in words for people. */
             description?: string | null;
             /** @description Families of built-in tools that the agent may be offered. Those that this server has are `thread`, `agents`, `connections` and `memory`. */
-            families?: ("agents" | "connections" | "thread" | "memory" | "feeds")[] | null;
+            families?: ("agents" | "connections" | "thread" | "memory" | "schedules" | "feeds")[] | null;
             /** @description Whether the model sees the tools of families from the start, or only once `tool_search` has revealed their family. `search` when absent. */
             familyExposure?: ("search" | "always") | null;
             /** @description Hooks that judge what happens in a turn, asked in this order. */
@@ -3677,6 +3748,268 @@ export interface components {
         } & {
             [key: string]: unknown;
         }));
+        Schedule: {
+            /** @description Agent that gets the message. */
+            agentId: string;
+            /**
+             * Format: int64
+             * @description How old the newest instant that was missed may be and still fire.
+             */
+            catchUpSeconds: number;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            createdAt: string;
+            /** @description Who made it. */
+            createdBy: components["schemas"]["Principal"];
+            /** @description Why it does not fire any more, where nobody has switched it off: `finished`, `failures`, `agent_archived`, `thread_archived`, `thread_not_found` or `poisoned`. */
+            disabledReason?: string;
+            /** @description Whether it fires. */
+            enabled: boolean;
+            /**
+             * Format: date-time
+             * @description Behind this moment it has no instants.
+             */
+            endAt?: string;
+            /** @description Id of the schedule. */
+            id: string;
+            /** @description Identity that its turns work for. Absent: that of whoever made it, if there is one. At most 512 bytes of UTF-8 without control characters, once surrounding whitespace is trimmed. */
+            identity?: string;
+            /**
+             * Format: int64
+             * @description Up to how many seconds later it fires, by instant: spreads the load of many schedules.
+             */
+            jitterSeconds: number;
+            /**
+             * Format: date-time
+             * @description When it fired last, or was skipped.
+             */
+            lastRunAt?: string;
+            /**
+             * @description What came of it.
+             * @enum {string}
+             */
+            lastStatus?: "started" | "skipped" | "failed";
+            /** @description Thread of the last turn that it began. */
+            lastThreadId?: string;
+            /** @description The last turn that it began. */
+            lastTurnId?: string;
+            /**
+             * Format: double
+             * @description USD that each thread that it makes may cost.
+             */
+            maxCost?: number;
+            /** @description What is said. */
+            message: {
+                /** @description What is said. */
+                content: components["schemas"]["MessageContent"];
+            };
+            /** @description Model for the turns. Absent: the thread's, or the profile's. */
+            model?: string;
+            /** @description What people call the schedule. */
+            name: string;
+            /** @description The next instants, at most five, without jitter. */
+            nextInstants: string[];
+            /**
+             * @description What happens at an instant while the turn that the schedule began last still runs or waits: the instant is skipped, one waits for the end, the turn is cancelled first, or both run.
+             * @enum {string}
+             */
+            overlap: "skip" | "queue" | "interrupt" | "allow";
+            /**
+             * @description How the message reaches a turn that runs in the target thread.
+             * @enum {string}
+             */
+            submitMode: "queue" | "steer" | "interrupt";
+            /** @description Where its message goes: into a thread of its own each time, or into one thread. */
+            target: components["schemas"]["ScheduleTarget"];
+            /** @description When it fires. */
+            trigger: components["schemas"]["Trigger"];
+            /**
+             * Format: date-time
+             * @description When it was last changed by somebody.
+             */
+            updatedAt: string;
+        };
+        ScheduleAnswer: {
+            /** @description The schedule. */
+            schedule: components["schemas"]["Schedule"];
+        };
+        ScheduleInput: {
+            /** @description How old the newest instant that was missed may be and still fire. 3600 when absent. */
+            catchUpSeconds?: number;
+            /** @description Whether it fires. True when absent. */
+            enabled?: boolean;
+            /**
+             * Format: date-time
+             * @description Behind this moment it has no instants. In the years 0 to 9999 of UTC.
+             */
+            endAt?: string;
+            /** @description Identity that its turns work for. Absent: that of whoever made it, if there is one. At most 512 bytes of UTF-8 without control characters, once surrounding whitespace is trimmed. */
+            identity?: string;
+            /** @description Up to how many seconds later it fires, by instant: spreads the load of many schedules. 0 when absent. */
+            jitterSeconds?: number;
+            /**
+             * Format: double
+             * @description USD that each thread that it makes may cost.
+             */
+            maxCost?: number;
+            /** @description What is said. */
+            message: {
+                /** @description What is said. */
+                content: components["schemas"]["MessageContent"];
+            };
+            /** @description Model for the turns. Absent: the thread's, or the profile's. */
+            model?: components["schemas"]["ModelSelector"];
+            /** @description What people call the schedule. */
+            name: string;
+            /**
+             * @description What happens at an instant while the turn that the schedule began last still runs or waits: the instant is skipped, one waits for the end, the turn is cancelled first, or both run. `skip` when absent.
+             * @enum {string}
+             */
+            overlap?: "skip" | "queue" | "interrupt" | "allow";
+            /**
+             * @description How the message reaches a turn that runs in the target thread. `queue` when absent.
+             * @enum {string}
+             */
+            submitMode?: "queue" | "steer" | "interrupt";
+            /** @description Where its message goes: into a thread of its own each time, or into one thread. */
+            target: components["schemas"]["ScheduleTargetInput"];
+            /** @description When it fires. */
+            trigger: components["schemas"]["TriggerInput"];
+        };
+        SchedulePage: {
+            /** @description Present while more rows remain: passed back as `cursor`, it gives the next page. */
+            nextCursor?: string;
+            /** @description Schedules of this page, newest first. */
+            schedules: components["schemas"]["Schedule"][];
+        };
+        SchedulePatch: {
+            /** @description How old the newest instant that was missed may be and still fire. */
+            catchUpSeconds?: number | null;
+            /** @description Whether it fires. */
+            enabled?: boolean | null;
+            /** @description Behind this moment it has no instants. */
+            endAt?: string | null;
+            identity?: string | null;
+            /** @description Up to how many seconds later it fires, by instant: spreads the load of many schedules. */
+            jitterSeconds?: number | null;
+            /** @description USD that each thread that it makes may cost. */
+            maxCost?: number | null;
+            /** @description What is said. */
+            message?: {
+                /** @description What is said. */
+                content: components["schemas"]["MessageContent"];
+            };
+            /** @description Model for the turns. Absent: the thread's, or the profile's. */
+            model?: components["schemas"]["ModelSelector"] | null;
+            /** @description What people call the schedule. */
+            name?: string;
+            /** @description What happens at an instant while the turn that the schedule began last still runs or waits: the instant is skipped, one waits for the end, the turn is cancelled first, or both run. */
+            overlap?: ("skip" | "queue" | "interrupt" | "allow") | null;
+            /** @description How the message reaches a turn that runs in the target thread. */
+            submitMode?: ("queue" | "steer" | "interrupt") | null;
+            /** @description Where its message goes: into a thread of its own each time, or into one thread. */
+            target?: components["schemas"]["ScheduleTargetInput"];
+            /** @description When it fires. */
+            trigger?: {
+                /**
+                 * Format: date-time
+                 * @description Of a single instant. In the years 0 to 9999 of UTC.
+                 */
+                at?: string;
+                /** @description Of a cron trigger. */
+                expression?: string;
+                /** @description Of an interval. */
+                seconds?: number;
+                /** @description Of an interval. */
+                startAt?: string | null;
+                /** @description Of a cron trigger. */
+                timezone?: string;
+                /**
+                 * @description Which kind of trigger.
+                 * @enum {string}
+                 */
+                type?: "cron" | "interval" | "once";
+            };
+        };
+        ScheduleRun: {
+            /**
+             * @description Whether its moment came, or somebody asked for it.
+             * @enum {string}
+             */
+            by: "schedule" | "manual";
+            /**
+             * Format: int64
+             * @description Of missed instants: how many, up to 10,000.
+             */
+            count?: number;
+            /** @description Id of the run. */
+            id: string;
+            /** @description Why it was skipped, or has failed. */
+            reason?: string;
+            /**
+             * Format: date-time
+             * @description The instant, without jitter; of a run by hand, when it was asked for.
+             */
+            scheduledAt: string;
+            /** @description The schedule. */
+            scheduleId: string;
+            /**
+             * Format: date-time
+             * @description When the message was accepted.
+             */
+            startedAt?: string;
+            /**
+             * @description `started` says that the message was accepted, not that its turn succeeded.
+             * @enum {string}
+             */
+            status: "starting" | "started" | "skipped" | "failed";
+            /** @description Thread that the message went to. */
+            threadId?: string;
+            /** @description Turn that the message opens, or has joined. */
+            turnId?: string;
+        };
+        ScheduleRunAnswer: {
+            /** @description The run. */
+            run: components["schemas"]["ScheduleRun"];
+        };
+        ScheduleRunPage: {
+            /** @description Present while more rows remain: passed back as `cursor`, it gives the next page. */
+            nextCursor?: string;
+            /** @description Runs of this page, newest first. */
+            runs: components["schemas"]["ScheduleRun"][];
+        };
+        ScheduleTarget: {
+            /**
+             * @description A new thread each time.
+             * @enum {string}
+             */
+            mode: "spawn";
+        } | {
+            /**
+             * @description One thread, whichever it is.
+             * @enum {string}
+             */
+            mode: "thread";
+            /** @description The thread. It must be one of the same agent. */
+            threadId: string;
+        };
+        ScheduleTargetInput: {
+            /**
+             * @description A new thread each time.
+             * @enum {string}
+             */
+            mode: "spawn";
+        } | {
+            /**
+             * @description One thread, whichever it is.
+             * @enum {string}
+             */
+            mode: "thread";
+            /** @description The thread. It must be one of the same agent. */
+            threadId: string;
+        };
         /** @description Names that HTTP, MCP or this server use themselves are refused. */
         SecretHeader: string;
         SubmittedMessage: {
@@ -4302,6 +4635,76 @@ export interface components {
             updatedAt: string;
             /** @description Address of the MCP server. Of kind `mcp`. */
             url?: string;
+        };
+        Trigger: {
+            /** @description Five fields (minute, hour, day, month, weekday), or @hourly, @daily and so on. */
+            expression: string;
+            /** @description Name of the time zone in the IANA database, such as Europe/Berlin. */
+            timezone: string;
+            /**
+             * @description By the clock on the wall.
+             * @enum {string}
+             */
+            type: "cron";
+        } | {
+            /** @description Seconds from one instant to the next. */
+            seconds: number;
+            /**
+             * Format: date-time
+             * @description The first instant. Absent: one interval after the schedule was made, enabled or changed. In the years 0 to 9999 of UTC.
+             */
+            startAt?: string;
+            /**
+             * @description Every so many seconds.
+             * @enum {string}
+             */
+            type: "interval";
+        } | {
+            /**
+             * Format: date-time
+             * @description The instant. In the years 0 to 9999 of UTC.
+             */
+            at: string;
+            /**
+             * @description One time.
+             * @enum {string}
+             */
+            type: "once";
+        };
+        TriggerInput: {
+            /** @description Five fields (minute, hour, day, month, weekday), or @hourly, @daily and so on. */
+            expression: string;
+            /** @description Name of the time zone in the IANA database, such as Europe/Berlin. */
+            timezone: string;
+            /**
+             * @description By the clock on the wall.
+             * @enum {string}
+             */
+            type: "cron";
+        } | {
+            /** @description Seconds from one instant to the next. */
+            seconds: number;
+            /**
+             * Format: date-time
+             * @description The first instant. Absent: one interval after the schedule was made, enabled or changed. In the years 0 to 9999 of UTC.
+             */
+            startAt?: string;
+            /**
+             * @description Every so many seconds.
+             * @enum {string}
+             */
+            type: "interval";
+        } | {
+            /**
+             * Format: date-time
+             * @description The instant. In the years 0 to 9999 of UTC.
+             */
+            at: string;
+            /**
+             * @description One time.
+             * @enum {string}
+             */
+            type: "once";
         };
         TurnCancelledEvent: {
             /** @description Id of the event. */
@@ -5346,6 +5749,256 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MemoryHits"];
+                };
+            };
+        };
+    };
+    "schedules.list": {
+        parameters: {
+            query?: {
+                /** @description The `nextCursor` of the page before, for the page after it. Filters come from it. */
+                cursor?: string;
+                /** @description Rows of a page. 20 when absent. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the agent.
+                 * @example agt_0000000000000000000000dem0
+                 */
+                agentId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for, as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SchedulePage"];
+                };
+            };
+        };
+    };
+    "schedules.create": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Sent again with the same body within 24 hours, the request takes effect once and gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the agent.
+                 * @example agt_0000000000000000000000dem0
+                 */
+                agentId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScheduleInput"];
+            };
+        };
+        responses: {
+            /** @description Created, as it is now. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleAnswer"];
+                };
+            };
+            /** @description Parked for approval: poll the operation for its result. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperationHandle"];
+                };
+            };
+        };
+    };
+    "schedules.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the agent.
+                 * @example agt_0000000000000000000000dem0
+                 */
+                agentId: string;
+                /** @description Id of the schedule. */
+                scheduleId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for, as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleAnswer"];
+                };
+            };
+        };
+    };
+    "schedules.delete": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An ETag that was read, quotes and all: the request holds only while it is still that, else it is 412. `*`, the default, is any. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Id of the agent. */
+                agentId: string;
+                /** @description Id of the schedule. */
+                scheduleId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Parked for approval: poll the operation for its result. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperationHandle"];
+                };
+            };
+            /** @description Done; there is nothing to say. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    "schedules.update": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An ETag that was read, quotes and all: the request holds only while it is still that, else it is 412. `*`, the default, is any. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Id of the agent. */
+                agentId: string;
+                /** @description Id of the schedule. */
+                scheduleId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["SchedulePatch"];
+            };
+        };
+        responses: {
+            /** @description Done; this is how it stands now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleAnswer"];
+                };
+            };
+            /** @description Parked for approval: poll the operation for its result. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperationHandle"];
+                };
+            };
+        };
+    };
+    "schedules.run": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Sent again with the same body within 24 hours, the request takes effect once and gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the agent.
+                 * @example agt_0000000000000000000000dem0
+                 */
+                agentId: string;
+                /** @description Id of the schedule. */
+                scheduleId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Created, as it is now. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleRunAnswer"];
+                };
+            };
+            /** @description Parked for approval: poll the operation for its result. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperationHandle"];
+                };
+            };
+        };
+    };
+    "schedules.runs": {
+        parameters: {
+            query?: {
+                /** @description The `nextCursor` of the page before, for the page after it. Filters come from it. */
+                cursor?: string;
+                /** @description Rows of a page. 100 when absent. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the agent.
+                 * @example agt_0000000000000000000000dem0
+                 */
+                agentId: string;
+                /** @description Id of the schedule. */
+                scheduleId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for, as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleRunPage"];
                 };
             };
         };

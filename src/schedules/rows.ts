@@ -139,8 +139,12 @@ export const createSchedule = async (
   agentId: string,
   input: ScheduleInput,
   by: Principal,
-  now: number
+  now: number,
+  /** Of one that may have been made before: then it is the one that is there. */
+  id = freshId("schedule")
 ): Promise<StoredSchedule | CreateRefusal> => {
+  const before = await readAnySchedule(tx, workspace, id)
+  if (before !== undefined) return before
   const agent = await agentOf(tx, workspace, agentId)
   if (agent === undefined) return { refused: "no_agent" }
   if (agent.archived_at !== null) return { refused: "agent_archived" }
@@ -154,7 +158,6 @@ export const createSchedule = async (
     .where("deleted_at", "is", null)
     .executeTakeFirstOrThrow()
   if (Number(count) >= limits.schedules) return { refused: "too_many" }
-  const id = freshId("schedule")
   const at = new Date(Math.floor(now))
   await tx
     .insertInto("schedules")
@@ -306,11 +309,11 @@ export const askForRun = async (
   workspace: string,
   agentId: string,
   id: string,
-  now: number
+  now: number,
+  runId = freshId("scheduleRun")
 ): Promise<{ readonly runId: string; readonly at: number } | undefined> => {
   const found = await held(tx, workspace, agentId, id)
   if (found === undefined) return undefined
-  const runId = freshId("scheduleRun")
   const at = Math.floor(now)
   await tell(tx, workspace, id, runId, { type: "run", runId, scheduledAt: at })
   return { runId, at }

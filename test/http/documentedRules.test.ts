@@ -174,7 +174,7 @@ const rules: ReadonlyArray<
   [
     "ProfileInput",
     "families that this server has",
-    [{ name: "P", models: ["a/b"], families: ["thread", "agents", "connections", "memory", "feeds"] }],
+    [{ name: "P", models: ["a/b"], families: ["thread", "agents", "connections", "memory", "feeds", "schedules"] }],
     [{ name: "P", models: ["a/b"], families: ["subscriptions"] }]
   ],
   [

@@ -75,6 +75,14 @@ export const furnish = async (client: Client): Promise<Ids> => {
     ).connection.id,
     keyId: (await made("/v1/auth/keys", { name: "K", scopes: ["read"] })).key.id,
     feedId: (await made("/v1/feeds", { name: namespace })).feed.id,
+    scheduleId: (
+      await made(`/v1/agents/${agentId}/schedules`, {
+        name: "S",
+        trigger: { type: "interval", seconds: 86_400 },
+        target: { mode: "spawn" },
+        message: { content: text("S") }
+      })
+    ).schedule.id,
     roleId: (await made("/v1/roles", { name: "R" })).role.id,
     version: "1"
   }

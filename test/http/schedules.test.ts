@@ -305,7 +305,7 @@ describe("a moment that comes", () => {
         const [row] = rows as Array<{ carry: string; owner: string | null }>
         if (row === undefined || row.owner !== null) return undefined
         const read = JSON.parse(long(row.carry))
-        return read.next === null ? undefined : read
+        return (read.next ?? null) === null ? undefined : read
       })
       const instant = carry.next.instant - Math.ceil((carry.next.instant - Date.now() + ms) / 60_000) * 60_000
       const changed = short(JSON.stringify({ ...carry, next: { instant, moment: instant } }))

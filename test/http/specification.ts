@@ -140,8 +140,7 @@ export const operations: ReadonlyArray<Operation> = [
   {
     method: "get",
     path: "/v1/agents/{agentId}/schedules",
-    parameters: [path("agentId"), limit(100), query("cursor", "string")],
-    later: true
+    parameters: [path("agentId"), limit(100), query("cursor", "string")]
   },
   { method: "get", path: "/v1/feeds", parameters: [limit(200), query("cursor", "string")] },
   {

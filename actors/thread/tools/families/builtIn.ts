@@ -68,6 +68,14 @@ export const toolError = (text: string): BuiltInOutcome => ({ failure: { code: "
 
 const notNow = toolError("The server's database does not answer at the moment. Try again.")
 
+/** Whole in itself: its own fields at the top, and beside them the shapes that they refer to. */
+const jsonSchemaOf = (input: Schema.Top) => {
+  const { definitions, schema } = Schema.toJsonSchemaDocument(input, { onExcessProperty: "error" })
+  const name = typeof schema.$ref === "string" ? schema.$ref.slice("#/$defs/".length) : ""
+  const { [name]: top = schema, ...others } = definitions
+  return Object.keys(others).length === 0 ? top : { ...top, $defs: others }
+}
+
 export const builtIn = <Input>({
   asksAgent = false,
   description,
@@ -83,7 +91,7 @@ export const builtIn = <Input>({
     name,
     description,
     asksAgent,
-    inputSchema: Schema.toJsonSchemaDocument(input, { onExcessProperty: "error" }).schema,
+    inputSchema: jsonSchemaOf(input),
     annotations: { readOnlyHint: readOnly, idempotentHint: idempotent ?? readOnly },
     run: (by, given, toolCallId) =>
       decode(given).pipe(

@@ -1,0 +1,45 @@
+/** Why a schedule is not made or not changed: the words of the contract, for endpoints and tools alike. */
+import { limits } from "../domain/limits.ts"
+import type { CreateRefusal, NotThere, Unfit } from "./rows.ts"
+
+export interface ScheduleRefusal<Word extends string> {
+  readonly error: Word
+  readonly message: string
+  readonly code?: string
+}
+
+const is = <const Word extends string>(error: Word, message: string, code?: string): ScheduleRefusal<Word> => ({
+  error,
+  message,
+  ...(code === undefined ? {} : { code })
+})
+
+export const unfit = (why: Unfit) => {
+  switch (why.refused) {
+    case "thread_not_found":
+      return is("thread_not_found", "target.threadId: the agent has no such thread")
+    case "past":
+      return is("invalid_request", why.message, "invalid_body")
+    case "invalid_cron":
+    case "invalid_timezone":
+      return is("invalid_request", why.message, why.refused)
+  }
+}
+
+export const notMade = (why: CreateRefusal) => {
+  switch (why.refused) {
+    case "no_agent":
+      return is("not_found", "no such agent")
+    case "agent_archived":
+      return is("agent_archived", "the agent is archived: nothing wakes it")
+    case "too_many":
+      return is("too_many_schedules", `the agent has ${limits.schedules} schedules, as many as it may`)
+    default:
+      return unfit(why)
+  }
+}
+
+export const notThere = ({ refused }: NotThere) =>
+  refused === "not_found"
+    ? is("not_found", "no such schedule")
+    : is("precondition_failed", "If-Match: the schedule has changed since")
