@@ -20,7 +20,7 @@ import type { Threads } from "../thread/Threads.ts"
 import type { IsOver } from "./lastTurn.ts"
 import type { ScheduleRequest } from "./requests.ts"
 
-export interface Performing {
+export interface SchedulePerforming {
   readonly database: Database["Service"]
   readonly isOver: IsOver
   readonly threads: Pick<Threads["Service"], "cancel" | "start" | "submitAs">
@@ -67,7 +67,7 @@ export const principalOf = ({ createdBy, id, input }: StoredSchedule): Principal
   return { type: "schedule", id, ...(identity === undefined ? {} : { identity }) }
 }
 
-export const makePerform = ({ database, isOver, threads }: Performing) => {
+export const makePerform = ({ database, isOver, threads }: SchedulePerforming) => {
   /** Of `interrupt`: the turn before is cancelled first. */
   const clear = Effect.fnUntraced(function* ({ ref, snapshot }: ActorView<Snapshot>, schedule: StoredSchedule) {
     const { lastTurn } = snapshot.context

@@ -6,7 +6,7 @@ import { countInstants, jitterOf, newestInstant, nextInstant } from "../../src/s
 import { readAnySchedule } from "../../src/schedules/rows.ts"
 import { runIdOf } from "../../src/schedules/runIds.ts"
 import { clockworkOf, type StoredSchedule, settingsOf } from "../../src/schedules/shown.ts"
-import type { Command, Configure, Due, Next } from "../../machines/schedule/commands.ts"
+import type { Command, Next, ScheduleCommand } from "../../machines/schedule/commands.ts"
 import type { Context } from "../../machines/schedule/context.ts"
 import type { Snapshot } from "../../machines/schedule/chart.ts"
 import { type Declined, Unreachable } from "../Actor.ts"
@@ -14,7 +14,7 @@ import type { ActorView } from "../Kind.ts"
 import type { IsOver } from "./lastTurn.ts"
 import type { ScheduleRequest } from "./requests.ts"
 
-export interface Preparing {
+export interface SchedulePreparing {
   readonly database: Database["Service"]
   readonly directory: Pick<Directory["Service"], "agent" | "identityDisabled">
   readonly isOver: IsOver
@@ -46,7 +46,7 @@ const newestDue = (schedule: StoredSchedule, first: number, at: number) => {
 
 const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
 
-export const makePrepare = ({ database, directory, isOver }: Preparing) => {
+export const makePrepare = ({ database, directory, isOver }: SchedulePreparing) => {
   /** Somebody who it works for may not work now. */
   const isDisabled = ({ createdBy, input }: StoredSchedule, workspace: string, agentIdentity: string | undefined) =>
     [input.identity, agentIdentity, createdBy.identity].some(
@@ -65,7 +65,7 @@ export const makePrepare = ({ database, directory, isOver }: Preparing) => {
     const { isArchived, schedule } = yield* standing(being)
     const enabled = schedule.input.enabled ?? true
     const after = nextOf(schedule, Math.max(schedule.updatedAt, at))
-    const command: Configure = {
+    const command: ScheduleCommand<"configure"> = {
       type: "configure",
       at,
       rev: schedule.rev,
@@ -95,7 +95,7 @@ export const makePrepare = ({ database, directory, isOver }: Preparing) => {
     const { agent, isArchived, schedule } = yield* standing(being)
     const { workspace } = being.ref
     if (isArchived || context.next === null) {
-      const gone: Due = { type: "due", at, disables: "agent_archived" }
+      const gone: ScheduleCommand<"due"> = { type: "due", at, disables: "agent_archived" }
       return gone
     }
     const clockwork = clockworkOf(schedule)
@@ -107,7 +107,7 @@ export const makePrepare = ({ database, directory, isOver }: Preparing) => {
     const instead = isDisabled(schedule, workspace, agent?.identity)
       ? ({ skips: "identity_disabled" } as const)
       : yield* overlapping(workspace, context, schedule)
-    const command: Due = {
+    const command: ScheduleCommand<"due"> = {
       type: "due",
       at,
       ...nextOf(schedule, newest),

@@ -1,7 +1,7 @@
 /** What reaches a schedule's mailbox: the chart's commands without what is looked up when they arrive. */
 import { Option, Schema } from "effect"
 import { idOf } from "../../src/domain/ids.ts"
-import type { Freed, Refused, Started } from "../../machines/schedule/commands.ts"
+import type { ScheduleCommand } from "../../machines/schedule/commands.ts"
 
 const Configure = Schema.Struct({ type: Schema.Literal("configure") })
 const Run = Schema.Struct({ type: Schema.Literal("run"), runId: idOf("scheduleRun"), scheduledAt: Schema.Int })
@@ -14,7 +14,7 @@ type Without<C> = C extends unknown ? Omit<C, "at"> : never
 export type ScheduleRequest =
   | typeof Configure.Type
   | typeof Run.Type
-  | Without<Started | Refused | Freed>
+  | Without<ScheduleCommand<"started" | "refused" | "freed">>
   | { readonly type: "due" }
   | { readonly type: "poison" }
 

@@ -11,6 +11,7 @@ import type { ImageUpload } from "../../src/images/image.ts"
 import type { MessageInput } from "../../src/threads/messageInput.ts"
 import type { ProfileInput, ProfilePatch } from "../../src/agents/profile.ts"
 import { readOnly, type RoleInput, type RolePatch } from "../../src/roles/role.ts"
+import type { ScheduleInput } from "../../src/schedules/schedule.ts"
 import type { ThreadInput, ThreadPatch } from "../../src/threads/threadInput.ts"
 import type { ToolsetInput, ToolsetPatch } from "../../src/toolsets/toolset.ts"
 import type { DeliveryDecision, HookWaitDecision, ToolCallResult, WaitResolution } from "../../src/waits/answer.ts"
@@ -59,6 +60,12 @@ const roleInput: RoleInput = {
   deny: [{ tools: "*.delete*" }]
 }
 const rolePatch: RolePatch = { description: "What the support desk may do" }
+const scheduleInput: ScheduleInput = {
+  name: "Morning report",
+  trigger: { type: "cron", expression: "0 9 * * 1-5", timezone: "Europe/Berlin" },
+  target: { mode: "spawn" },
+  message: { content: [{ type: "text", text: "What happened since yesterday?" }] }
+}
 const threadInput: ThreadInput = { agentId: demoAgent, title: "First steps", message: { content } }
 const threadPatch: ThreadPatch = { title: "Next steps" }
 const toolsetInput: ToolsetInput = {
@@ -102,6 +109,8 @@ export const examples: { readonly [schema: string]: unknown } = {
   Promotion: { mode: "steer" },
   RoleInput: roleInput,
   RolePatch: rolePatch,
+  ScheduleInput: scheduleInput,
+  SchedulePatch: { name: "Report on weekdays", jitterSeconds: 60 },
   RoleQuestion: { roleIds: [readOnly.id], tool: "tickets.search", input: { text: "refund" }, readOnly: true },
   ThreadInput: threadInput,
   ThreadPatch: threadPatch,

@@ -6,11 +6,11 @@ import { shardOf } from "../../src/journal/shard.ts"
 import { notMade, notThere, unfit } from "../../src/schedules/refusals.ts"
 import {
   askForRun,
-  type CreateRefusal,
+  type ScheduleCreateRefusal,
   createSchedule,
   deleteSchedule,
-  type NotThere,
-  type PatchRefusal,
+  type ScheduleNotThere,
+  type SchedulePatchRefusal,
   patchSchedule
 } from "../../src/schedules/rows.ts"
 import { ScheduleInput, SchedulePatch } from "../../src/schedules/schedule.ts"
@@ -25,17 +25,17 @@ export const noSchedule = new Refused({ error: "not_found", message: "no such sc
 
 // Two branches, since words that every endpoint may refuse with are typed apart from those that it declares.
 
-const isNotMade = (why: CreateRefusal) => {
+const isNotMade = (why: ScheduleCreateRefusal) => {
   const said = notMade(why)
   return said.error === "not_found" || said.error === "invalid_request" ? new Refused(said) : new Refused(said)
 }
 
-const isNotThere = (why: NotThere) => {
+const isNotThere = (why: ScheduleNotThere) => {
   const said = notThere(why)
   return said.error === "not_found" ? new Refused(said) : new Refused(said)
 }
 
-const isNotChanged = (why: PatchRefusal) => {
+const isNotChanged = (why: SchedulePatchRefusal) => {
   switch (why.refused) {
     case "invalid":
       return refuseBody(why.cause)

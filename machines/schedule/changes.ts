@@ -1,6 +1,6 @@
 /** What each command makes of a schedule, as facts and jobs over a draft. When each may happen is the chart's business. */
 import { Draft } from "../step.ts"
-import type { Configure, DisabledReason, Due, Firing, Freed, Refused, Run, Started } from "./commands.ts"
+import type { DisabledReason, Firing, ScheduleCommand as Of } from "./commands.ts"
 import { type Context, evolve, isLastFailure } from "./context.ts"
 import type { Fact } from "./facts.ts"
 
@@ -19,9 +19,9 @@ export class ScheduleDraft extends Draft<Context, Fact, Job> {
 }
 
 const some = <Value>(name: string, value: Value | undefined) => (value === undefined ? {} : { [name]: value })
-const nextOf = ({ next }: Pick<Due, "next">) => (next === undefined ? {} : { next })
+const nextOf = ({ next }: Pick<Of<"due">, "next">) => (next === undefined ? {} : { next })
 
-const begin = (d: ScheduleDraft, run: Firing, at: number, next?: Due["next"]) => {
+const begin = (d: ScheduleDraft, run: Firing, at: number, next?: Of<"due">["next"]) => {
   d.emit({ type: "firing", at, run, ...nextOf({ ...some("next", next) }) })
   d.enqueue({ type: "start", params: run })
 }
@@ -39,7 +39,7 @@ const dropHeld = (d: ScheduleDraft, reason: string, at: number) => {
   d.enqueue({ type: "unwatch", params: held })
 }
 
-export const configure = (d: ScheduleDraft, { at, deleted, disables, enabled, next, rev }: Configure) => {
+export const configure = (d: ScheduleDraft, { at, deleted, disables, enabled, next, rev }: Of<"configure">) => {
   if (deleted) {
     dropHeld(d, "deleted", at)
     d.emit({ type: "deleted", at })
@@ -51,7 +51,7 @@ export const configure = (d: ScheduleDraft, { at, deleted, disables, enabled, ne
 }
 
 /** Runs that nobody has seen to are one that was skipped. */
-const noteMissed = (d: ScheduleDraft, { at, missed, next }: Due) => {
+const noteMissed = (d: ScheduleDraft, { at, missed, next }: Of<"due">) => {
   if (missed === undefined) return
   const { count, runId, scheduledAt } = missed
   const run: Firing = { runId, scheduledAt, by: "schedule" }
@@ -59,7 +59,7 @@ const noteMissed = (d: ScheduleDraft, { at, missed, next }: Due) => {
 }
 
 /** Its moment has come: it fires, waits, or is skipped. */
-export const comeDue = (d: ScheduleDraft, due: Due) => {
+export const comeDue = (d: ScheduleDraft, due: Of<"due">) => {
   const { at, disables, fires, instead, next } = due
   noteMissed(d, due)
   if (fires !== undefined) {
@@ -73,13 +73,13 @@ export const comeDue = (d: ScheduleDraft, due: Due) => {
   else if (next === undefined && d.context.firing === null && d.context.held === null) disable(d, "finished", at)
 }
 
-export const run = (d: ScheduleDraft, { at, run: asked }: Run) => {
+export const run = (d: ScheduleDraft, { at, run: asked }: Of<"run">) => {
   if (d.context.firing === null) begin(d, asked, at)
   else d.emit({ type: "queued", at, run: asked })
 }
 
 /** The turn before is over: what waited for it begins. */
-export const free = (d: ScheduleDraft, { at }: Freed) => {
+export const free = (d: ScheduleDraft, { at }: Of<"freed">) => {
   const { held } = d.context
   if (held !== null) begin(d, held, at)
 }
@@ -92,14 +92,14 @@ const goOn = (d: ScheduleDraft, at: number) => {
   if (enabled && disabledReason === null && next === null && held === null) disable(d, "finished", at)
 }
 
-export const start = (d: ScheduleDraft, { at, threadId, turnId }: Started) => {
+export const start = (d: ScheduleDraft, { at, threadId, turnId }: Of<"started">) => {
   const { firing } = d.context
   if (firing === null) return
   d.emit({ type: "ran", at, run: firing, status: "started", threadId, turnId })
   goOn(d, at)
 }
 
-export const refuse = (d: ScheduleDraft, { at, disables, reason, status }: Refused) => {
+export const refuse = (d: ScheduleDraft, { at, disables, reason, status }: Of<"refused">) => {
   const { firing } = d.context
   if (firing === null) return
   const isLast = status === "failed" && firing.by === "schedule" && isLastFailure(d.context)

@@ -30,7 +30,7 @@ interface Timed {
 }
 
 /** It was made, changed or deleted: `rev` counts these. */
-export interface Configure extends Timed {
+interface Configure extends Timed {
   readonly type: "configure"
   readonly rev: number
   readonly enabled: boolean
@@ -42,7 +42,7 @@ export interface Configure extends Timed {
 }
 
 /** Its moment has come. */
-export interface Due extends Timed {
+interface Due extends Timed {
   readonly type: "due"
   /** The newest instant, where it is not too old; absent: all of them were missed. */
   readonly fires?: Firing
@@ -55,13 +55,13 @@ export interface Due extends Timed {
 }
 
 /** Somebody wants it to fire now. */
-export interface Run extends Timed {
+interface Run extends Timed {
   readonly type: "run"
   readonly run: Firing
 }
 
 /** The message was accepted. */
-export interface Started extends Timed {
+interface Started extends Timed {
   readonly type: "started"
   readonly runId: string
   readonly threadId: string
@@ -69,7 +69,7 @@ export interface Started extends Timed {
 }
 
 /** The message was not accepted. */
-export interface Refused extends Timed {
+interface Refused extends Timed {
   readonly type: "refused"
   readonly runId: string
   readonly status: "skipped" | "failed"
@@ -78,14 +78,17 @@ export interface Refused extends Timed {
 }
 
 /** The turn that the waiting run waits for is over. */
-export interface Freed extends Timed {
+interface Freed extends Timed {
   readonly type: "freed"
   readonly runId: string
 }
 
 /** It was taken over again and again without getting anywhere. */
-export interface Poison extends Timed {
+interface Poison extends Timed {
   readonly type: "poison"
 }
 
 export type Command = Configure | Due | Run | Started | Refused | Freed | Poison
+
+/** The command of that type. */
+export type ScheduleCommand<Type extends Command["type"]> = Extract<Command, { readonly type: Type }>

@@ -5,7 +5,7 @@ interface Timed {
   readonly at: number
 }
 
-export interface Configured extends Timed {
+interface Configured extends Timed {
   readonly type: "configured"
   readonly rev: number
   readonly enabled: boolean
@@ -13,21 +13,21 @@ export interface Configured extends Timed {
 }
 
 /** Before anything of it happens. `next` comes after it. */
-export interface Fired extends Timed {
+interface Fired extends Timed {
   readonly type: "firing"
   readonly run: Firing
   readonly next?: Next
 }
 
 /** It waits until the turn before is over. */
-export interface Held extends Timed {
+interface Held extends Timed {
   readonly type: "held"
   readonly run: Firing
   readonly next?: Next
 }
 
 /** A run by hand that waits until the one before has begun. */
-export interface Queued extends Timed {
+interface Queued extends Timed {
   readonly type: "queued"
   readonly run: Firing
 }
@@ -45,12 +45,12 @@ export interface Ran extends Timed {
   readonly next?: Next
 }
 
-export interface Disabled extends Timed {
+interface Disabled extends Timed {
   readonly type: "disabled"
   readonly reason: DisabledReason
 }
 
-export interface Deleted extends Timed {
+interface Deleted extends Timed {
   readonly type: "deleted"
 }
 

@@ -3774,7 +3774,7 @@ export interface components {
             endAt?: string;
             /** @description Id of the schedule. */
             id: string;
-            /** @description Identity that its turns work for. Absent: that of whoever made it, if there is one. At most 512 bytes of UTF-8 without control characters, once surrounding whitespace is trimmed. */
+            /** @description Identity that its turns work for. Absent: that of whoever made it, if there is one. */
             identity?: string;
             /**
              * Format: int64
@@ -3891,6 +3891,7 @@ export interface components {
             enabled?: boolean | null;
             /** @description Behind this moment it has no instants. */
             endAt?: string | null;
+            /** @description Identity that its turns work for. Absent: that of whoever made it, if there is one. */
             identity?: string | null;
             /** @description Up to how many seconds later it fires, by instant: spreads the load of many schedules. */
             jitterSeconds?: number | null;

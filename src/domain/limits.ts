@@ -130,9 +130,9 @@ export const limits = {
   cronChars: 128,
   timezoneChars: 64,
   /** Seconds. */
-  scheduleInterval: { least: 60, most: 31_536_000 },
-  scheduleCatchUp: { least: 10, most: 31_536_000, usual: 3_600 },
-  scheduleJitter: { least: 0, most: 3_600 },
+  scheduleIntervalSeconds: { least: 60, most: 31_536_000 },
+  scheduleCatchUpSeconds: { least: 10, most: 31_536_000, usual: 3_600 },
+  scheduleJitterSeconds: { least: 0, most: 3_600 },
   scheduleFailures: 5,
   scheduleRunDays: 90,
   bodyBytes: 1024 * 1024,

@@ -1,6 +1,6 @@
 /** Why a schedule is not made or not changed: the words of the contract, for endpoints and tools alike. */
 import { limits } from "../domain/limits.ts"
-import type { CreateRefusal, NotThere, Unfit } from "./rows.ts"
+import type { ScheduleCreateRefusal, ScheduleNotThere, UnfitSchedule } from "./rows.ts"
 
 export interface ScheduleRefusal<Word extends string> {
   readonly error: Word
@@ -14,7 +14,7 @@ const is = <const Word extends string>(error: Word, message: string, code?: stri
   ...(code === undefined ? {} : { code })
 })
 
-export const unfit = (why: Unfit) => {
+export const unfit = (why: UnfitSchedule) => {
   switch (why.refused) {
     case "thread_not_found":
       return is("thread_not_found", "target.threadId: the agent has no such thread")
@@ -26,7 +26,7 @@ export const unfit = (why: Unfit) => {
   }
 }
 
-export const notMade = (why: CreateRefusal) => {
+export const notMade = (why: ScheduleCreateRefusal) => {
   switch (why.refused) {
     case "no_agent":
       return is("not_found", "no such agent")
@@ -39,7 +39,7 @@ export const notMade = (why: CreateRefusal) => {
   }
 }
 
-export const notThere = ({ refused }: NotThere) =>
+export const notThere = ({ refused }: ScheduleNotThere) =>
   refused === "not_found"
     ? is("not_found", "no such schedule")
     : is("precondition_failed", "If-Match: the schedule has changed since")

@@ -22,14 +22,17 @@ import { type CronProblem, cronProblem } from "./cron.ts"
 import { ScheduleInput, type SchedulePatch } from "./schedule.ts"
 import { type StoredSchedule, settingsOf } from "./shown.ts"
 
-export interface NotThere {
+export interface ScheduleNotThere {
   readonly refused: "not_found" | "precondition"
 }
-export type Unfit =
+export type UnfitSchedule =
   | { readonly refused: "thread_not_found" }
   | { readonly refused: CronProblem | "past"; readonly message: string }
-export type PatchRefusal = NotThere | Unfit | { readonly refused: "invalid"; readonly cause: Schema.SchemaError }
-export type CreateRefusal = Unfit | { readonly refused: "no_agent" | "agent_archived" | "too_many" }
+export type SchedulePatchRefusal =
+  | ScheduleNotThere
+  | UnfitSchedule
+  | { readonly refused: "invalid"; readonly cause: Schema.SchemaError }
+export type ScheduleCreateRefusal = UnfitSchedule | { readonly refused: "no_agent" | "agent_archived" | "too_many" }
 
 const decodeInput = strictly(ScheduleInput)
 const readInput = Schema.decodeUnknownSync(ScheduleInput)
@@ -96,7 +99,7 @@ const bear = (tx: Db, workspace: string, scheduleId: string, agentId: string, by
       null, 'resting', '{}')`.execute(tx)
 
 /** What a trigger may not be. */
-const unfitTrigger = ({ enabled = true, trigger }: ScheduleInput, now: number): Unfit | undefined => {
+const unfitTrigger = ({ enabled = true, trigger }: ScheduleInput, now: number): UnfitSchedule | undefined => {
   if (trigger.type === "cron") {
     const problem = cronProblem(trigger.expression, trigger.timezone, now)
     return problem && { refused: problem.code, message: `trigger.${problem.message}` }
@@ -111,7 +114,7 @@ const unfitTarget = async (
   workspace: string,
   agentId: string,
   { target }: ScheduleInput
-): Promise<Unfit | undefined> => {
+): Promise<UnfitSchedule | undefined> => {
   if (target.mode === "spawn") return undefined
   const found = await tx
     .selectFrom("heads")
@@ -142,7 +145,7 @@ export const createSchedule = async (
   now: number,
   /** Of one that may have been made before: then it is the one that is there. */
   id = freshId("schedule")
-): Promise<StoredSchedule | CreateRefusal> => {
+): Promise<StoredSchedule | ScheduleCreateRefusal> => {
   const before = await readAnySchedule(tx, workspace, id)
   if (before !== undefined) return before
   const agent = await agentOf(tx, workspace, agentId)
@@ -253,7 +256,7 @@ export const patchSchedule = async (
   patch: SchedulePatch,
   fits: (rev: number) => boolean,
   now: number
-): Promise<StoredSchedule | PatchRefusal> => {
+): Promise<StoredSchedule | SchedulePatchRefusal> => {
   const found = await held(tx, workspace, agentId, id)
   if (found === undefined) return { refused: "not_found" }
   if (!fits(found.rev)) return { refused: "precondition" }
@@ -288,7 +291,7 @@ export const deleteSchedule = async (
   id: string,
   fits: (rev: number) => boolean,
   now: number
-): Promise<NotThere | undefined> => {
+): Promise<ScheduleNotThere | undefined> => {
   const found = await held(tx, workspace, agentId, id)
   if (found === undefined) return { refused: "not_found" }
   if (!fits(found.rev)) return { refused: "precondition" }

@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { UserContent } from "../domain/content.ts"
 import { described } from "../domain/described.ts"
-import { identityOf } from "../domain/identity.ts"
+import { Identity, identityOf } from "../domain/identity.ts"
 import { limits } from "../domain/limits.ts"
 import { ModelSelector } from "../domain/modelSelector.ts"
 import { Principal } from "../domain/principal.ts"
@@ -42,7 +42,7 @@ const CronTrigger = Schema.Struct({
 })
 const IntervalTrigger = Schema.Struct({
   type: described(Schema.Literal("interval"), "Every so many seconds."),
-  seconds: described(seconds(limits.scheduleInterval), "Seconds from one instant to the next."),
+  seconds: described(seconds(limits.scheduleIntervalSeconds), "Seconds from one instant to the next."),
   startAt: described(
     Schema.optionalKey(AnyTime),
     "The first instant. Absent: one interval after the schedule was made, enabled or changed."
@@ -82,10 +82,13 @@ export const ScheduleInput = Schema.Struct({
   submitMode: described(Schema.optionalKey(SubmitModes), `${says.submitMode} \`queue\` when absent.`),
   overlap: described(Schema.optionalKey(Overlap), `${says.overlap} \`skip\` when absent.`),
   catchUpSeconds: described(
-    Schema.optionalKey(seconds(limits.scheduleCatchUp)),
-    `${says.catchUpSeconds} ${limits.scheduleCatchUp.usual} when absent.`
+    Schema.optionalKey(seconds(limits.scheduleCatchUpSeconds)),
+    `${says.catchUpSeconds} ${limits.scheduleCatchUpSeconds.usual} when absent.`
   ),
-  jitterSeconds: described(Schema.optionalKey(seconds(limits.scheduleJitter)), `${says.jitterSeconds} 0 when absent.`),
+  jitterSeconds: described(
+    Schema.optionalKey(seconds(limits.scheduleJitterSeconds)),
+    `${says.jitterSeconds} 0 when absent.`
+  ),
   maxCost: described(Schema.optionalKey(MaxCost), says.maxCost),
   identity: Schema.optionalKey(identityOf(says.identity)),
   endAt: described(Schema.optionalKey(AnyTime), says.endAt),
@@ -107,7 +110,7 @@ export const SchedulePatch = Schema.Struct({
         type: described(Schema.optionalKey(Schema.Literals(["cron", "interval", "once"])), "Which kind of trigger."),
         expression: described(Schema.optionalKey(Expression), "Of a cron trigger."),
         timezone: described(Schema.optionalKey(Timezone), "Of a cron trigger."),
-        seconds: described(Schema.optionalKey(seconds(limits.scheduleInterval)), "Of an interval."),
+        seconds: described(Schema.optionalKey(seconds(limits.scheduleIntervalSeconds)), "Of an interval."),
         startAt: described(nullable(AnyTime), "Of an interval."),
         at: described(Schema.optionalKey(AnyTime), "Of a single instant.")
       })
@@ -119,10 +122,10 @@ export const SchedulePatch = Schema.Struct({
   model: described(nullable(ModelSelector), says.model),
   submitMode: described(nullable(SubmitModes), says.submitMode),
   overlap: described(nullable(Overlap), says.overlap),
-  catchUpSeconds: described(nullable(seconds(limits.scheduleCatchUp)), says.catchUpSeconds),
-  jitterSeconds: described(nullable(seconds(limits.scheduleJitter)), says.jitterSeconds),
+  catchUpSeconds: described(nullable(seconds(limits.scheduleCatchUpSeconds)), says.catchUpSeconds),
+  jitterSeconds: described(nullable(seconds(limits.scheduleJitterSeconds)), says.jitterSeconds),
   maxCost: described(nullable(MaxCost), says.maxCost),
-  identity: Schema.optionalKey(Schema.NullOr(identityOf(says.identity))),
+  identity: described(nullable(Identity), says.identity),
   endAt: described(nullable(AnyTime), says.endAt),
   enabled: described(nullable(Schema.Boolean), says.enabled)
 }).annotate({ identifier: "SchedulePatch" })
@@ -160,7 +163,7 @@ export const Schedule = Schema.Struct({
   catchUpSeconds: described(Schema.Int, says.catchUpSeconds),
   jitterSeconds: described(Schema.Int, says.jitterSeconds),
   maxCost: described(Schema.optionalKey(Schema.Finite), says.maxCost),
-  identity: Schema.optionalKey(identityOf(says.identity)),
+  identity: described(Schema.optionalKey(Schema.String), says.identity),
   endAt: described(Schema.optionalKey(Timestamp), says.endAt),
   enabled: described(Schema.Boolean, says.enabled),
   disabledReason: described(

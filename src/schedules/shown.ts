@@ -48,7 +48,7 @@ export const clockworkOf = ({ anchor, input: { endAt, trigger } }: StoredSchedul
 
 /** With its defaults. */
 export const settingsOf = (schedule: StoredSchedule) => {
-  const { catchUpSeconds = limits.scheduleCatchUp.usual, jitterSeconds = 0, ...input } = schedule.input
+  const { catchUpSeconds = limits.scheduleCatchUpSeconds.usual, jitterSeconds = 0, ...input } = schedule.input
   const { disabledReason, rev } = carryOf(schedule)
   // What its actor has decided holds until somebody changes it.
   const forced = rev === schedule.rev && disabledReason !== null ? disabledReason : undefined

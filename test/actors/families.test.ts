@@ -7,6 +7,7 @@ import { agentsFamily } from "../../actors/thread/tools/families/agents.ts"
 import { connectionsFamily } from "../../actors/thread/tools/families/connections.ts"
 import { feedsFamily } from "../../actors/thread/tools/families/feeds.ts"
 import { memoryFamily } from "../../actors/thread/tools/families/memory.ts"
+import { schedulesFamily } from "../../actors/thread/tools/families/schedules.ts"
 import { threadFamily } from "../../actors/thread/tools/families/thread.ts"
 import { makeTools } from "../../actors/thread/tools/toolbox.ts"
 import type { Carry } from "../../machines/thread/context.ts"
@@ -51,6 +52,12 @@ const families = async () => [
     bus: await server.runtime.runPromise(Bus),
     database: server.database,
     journal: await server.runtime.runPromise(Journal)
+  }),
+  schedulesFamily({
+    approval: () => Effect.succeed(undefined),
+    database: server.database,
+    now: Date.now,
+    wake: () => {}
   })
 ]
 

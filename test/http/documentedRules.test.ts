@@ -295,6 +295,7 @@ describe("the document says of", () => {
       ["feeds", "feedId"],
       ["profiles", "profileId"],
       ["roles", "roleId"],
+      ["agents/{agentId}/schedules", "scheduleId"],
       ["toolsets", "toolsetId"],
       ["threads", "threadId"]
     ]

@@ -5,6 +5,7 @@
  * Each is told by the message that names it, and believed only where the request breaks it: no refusal of a shape
  * passes for one of meaning.
  */
+import { cronProblem } from "../../src/schedules/cron.ts"
 import { isObject } from "./jsonSchema.ts"
 import { type Operation, titleOf } from "./document.ts"
 import type { Sent } from "./requests.ts"
@@ -118,6 +119,42 @@ const rules: ReadonlyArray<Rule> = [
     at: /^cursor$/,
     of: /^GET /,
     isBroken: ({ value }) => value !== undefined
+  },
+  // What only a calendar knows.
+  {
+    says: /^expected a name of the IANA database, such as Europe\/Berlin$/,
+    at: /^trigger\.timezone$/,
+    isBroken: ({ value }) => {
+      try {
+        new Intl.DateTimeFormat("en", { timeZone: String(value) })
+        return !/^[A-Za-z]/.test(String(value))
+      } catch {
+        return true
+      }
+    }
+  },
+  {
+    says: /^.+$/,
+    at: /^trigger\.expression$/,
+    isBroken: ({ value }) => typeof value === "string" && cronProblem(value, "UTC", Date.now()) !== undefined
+  },
+  {
+    says: /^expected a moment that is still to come$/,
+    at: /^trigger\.at$/,
+    isBroken: ({ value }) => Date.parse(String(value)) <= Date.now()
+  },
+  // A trigger has the fields of its type.
+  {
+    says: /^is required$/,
+    at: /^trigger\.(?:type|expression|timezone|seconds|at)$/,
+    of: /^PATCH /,
+    isBroken: ({ sent }) => isObject(bodyOf(sent).trigger)
+  },
+  {
+    says: /^unknown field$|^is not a field$|unexpected/i,
+    at: /^trigger\./,
+    of: /^PATCH /,
+    isBroken: ({ sent }) => isObject(bodyOf(sent).trigger)
   },
   // Parameters are independent of each other in OpenAPI.
   {

@@ -161,8 +161,8 @@ describe("a schedule", () => {
 
   it("has a name of 1 to 120 characters on one line, and bounds for its numbers", async () => {
     for (const [field, least, most] of [
-      ["catchUpSeconds", limits.scheduleCatchUp.least, limits.scheduleCatchUp.most],
-      ["jitterSeconds", 0, limits.scheduleJitter.most]
+      ["catchUpSeconds", limits.scheduleCatchUpSeconds.least, limits.scheduleCatchUpSeconds.most],
+      ["jitterSeconds", 0, limits.scheduleJitterSeconds.most]
     ] as const) {
       assert.strictEqual((await make({ [field]: least }))[field], least)
       assert.strictEqual((await make({ [field]: most }))[field], most)

@@ -68,12 +68,21 @@ export const toolError = (text: string): BuiltInOutcome => ({ failure: { code: "
 
 const notNow = toolError("The server's database does not answer at the moment. Try again.")
 
-/** Whole in itself: its own fields at the top, and beside them the shapes that they refer to. */
+type JsonSchema = ReturnType<typeof Schema.toJsonSchemaDocument>["schema"]
+
+/** With each shape where it is referred to: not every provider follows references. */
+const spelledOut = (value: unknown, definitions: Readonly<Record<string, JsonSchema>>): unknown => {
+  if (Array.isArray(value)) return value.map((each) => spelledOut(each, definitions))
+  if (typeof value !== "object" || value === null) return value
+  const [name] = "$ref" in value && typeof value.$ref === "string" ? value.$ref.split("/").slice(-1) : []
+  const { $ref: _, ...rest } = { $ref: undefined, ...value }
+  const whole = name === undefined ? rest : { ...definitions[name], ...rest }
+  return Object.fromEntries(Object.entries(whole).map(([key, each]) => [key, spelledOut(each, definitions)]))
+}
+
 const jsonSchemaOf = (input: Schema.Top) => {
   const { definitions, schema } = Schema.toJsonSchemaDocument(input, { onExcessProperty: "error" })
-  const name = typeof schema.$ref === "string" ? schema.$ref.slice("#/$defs/".length) : ""
-  const { [name]: top = schema, ...others } = definitions
-  return Object.keys(others).length === 0 ? top : { ...top, $defs: others }
+  return spelledOut(schema, definitions)
 }
 
 export const builtIn = <Input>({

@@ -17,7 +17,7 @@ import {
   createSchedule,
   deleteSchedule,
   listSchedules,
-  type PatchRefusal,
+  type SchedulePatchRefusal,
   patchSchedule,
   readSchedule
 } from "../../../../src/schedules/rows.ts"
@@ -44,7 +44,7 @@ const scheduleId = ScheduleId.annotate({ description: "Id of the schedule, sch_â
 const refusal = ({ error, message }: ScheduleRefusal<string>) => toolError(`${error}: ${message}.`)
 const noSchedule = refusal(notThere({ refused: "not_found" }))
 
-const notChanged = (why: PatchRefusal) => {
+const notChanged = (why: SchedulePatchRefusal) => {
   switch (why.refused) {
     case "invalid":
       return toolError(`invalid_request: ${wordsOf(why.cause.issue, "the schedule")}`)
