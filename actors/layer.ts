@@ -1,10 +1,11 @@
-/** Both kinds of actor in their registries, the sweep over them, and the ways to those of other nodes. */
+/** All kinds of actor in their registries, the sweep over them, and the ways to those of other nodes. */
 import { Layer } from "effect"
 import { Bulkheads, type SlotLimits } from "./Bulkheads.ts"
 import * as Identity from "./identity/layer.ts"
 import { Placement } from "./Placement.ts"
 import { Registries } from "./Registries.ts"
 import { Router } from "./Router.ts"
+import * as Subscription from "./subscription/layer.ts"
 import { Sweep } from "./Sweep.ts"
 import * as Thread from "./thread/layer.ts"
 
@@ -44,6 +45,7 @@ export const layer = ({
 }: ActorsOptions = {}) => {
   const options = { idleMs, takeoverLimit, mostActors, bulkheads: new Bulkheads(slots) }
   return Sweep.layer.pipe(
+    Layer.provideMerge(Subscription.layer(options)),
     Layer.provideMerge([
       Thread.layer({ ...options, prompts: { keptBytes: promptBytes, underWayBytes }, tailCharacters }),
       Identity.layer(options)

@@ -6,6 +6,7 @@ import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { AnyStateMachine, AnyStateNode } from "xstate"
 import { chart as identity } from "../machines/identity/chart.ts"
+import { chart as subscription } from "../machines/subscription/chart.ts"
 import { callChart, hooksChart } from "../machines/thread/callChart.ts"
 import { chart as thread } from "../machines/thread/chart.ts"
 
@@ -13,7 +14,8 @@ export const charts: Readonly<Record<string, AnyStateMachine>> = {
   thread,
   call: callChart,
   hooks: hooksChart,
-  identity
+  identity,
+  subscription
 }
 
 const idOf = ({ path }: AnyStateNode) => path.join("_")

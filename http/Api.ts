@@ -53,6 +53,7 @@ import { ProfilesApi } from "./profiles/api.ts"
 import { QueueApi } from "./queue/api.ts"
 import { RolesApi } from "./roles/api.ts"
 import { StreamsApi } from "./streams/api.ts"
+import { SubscriptionsApi } from "./subscriptions/api.ts"
 import { ThreadsApi } from "./threads/api.ts"
 import { ToolsApi } from "./tools/api.ts"
 import { ToolsetsApi } from "./toolsets/api.ts"
@@ -92,6 +93,7 @@ export class Api extends contract(
     MemoryApi,
     SharedMemoryApi,
     FeedsApi,
+    SubscriptionsApi,
     OperationsApi,
     ApprovalsApi,
     AuthApi,

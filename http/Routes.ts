@@ -30,6 +30,7 @@ import * as reference from "./reference.ts"
 import { RolesHandlers } from "./roles/handlers.ts"
 import * as root from "./root.ts"
 import { StreamsHandlers } from "./streams/handlers.ts"
+import { SubscriptionsHandlers } from "./subscriptions/handlers.ts"
 import { ThreadsHandlers } from "./threads/handlers.ts"
 import { ToolsHandlers } from "./tools/handlers.ts"
 import { ToolsetsHandlers } from "./toolsets/handlers.ts"
@@ -58,6 +59,7 @@ const Handlers = Layer.mergeAll(
   RolesHandlers,
   SharedMemoryHandlers,
   StreamsHandlers,
+  SubscriptionsHandlers,
   ThreadsHandlers,
   ToolsHandlers,
   ToolsetsHandlers,

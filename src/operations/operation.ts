@@ -22,7 +22,11 @@ export const operationActions = [
   "feed.create",
   "feed.update",
   "feed.archive",
-  "feed.append"
+  "feed.append",
+  "subscription.read",
+  "subscription.create",
+  "subscription.update",
+  "subscription.delete"
 ] as const
 export type OperationAction = (typeof operationActions)[number]
 

@@ -316,7 +316,10 @@ describe("the document says of", () => {
       "200 POST /v1/threads/{threadId}/cancel",
       "200 POST /v1/threads/{threadId}/compact",
       "200 POST /v1/threads/{threadId}/archive",
-      "200 POST /v1/feeds/{feedId}/archive"
+      "200 POST /v1/feeds/{feedId}/archive",
+      "201 POST /v1/agents/{agentId}/subscriptions",
+      "200 GET /v1/subscriptions/{subscriptionId}",
+      "200 PATCH /v1/subscriptions/{subscriptionId}"
     ])
   })
 

@@ -166,6 +166,7 @@ describe("the table of who may do what", () => {
       "GET /v1/auth",
       "GET /v1/agents/{agentId}",
       "GET /v1/threads/{threadId}",
+      "GET /v1/subscriptions/{subscriptionId}",
       "GET /v1/agents/{agentId}/memory",
       "GET /v1/agents/{agentId}/memory/search",
       "GET /v1/agents/{agentId}/memory/entry",

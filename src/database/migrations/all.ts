@@ -17,6 +17,7 @@ import * as memory from "./014_memory.ts"
 import * as images from "./015_images.ts"
 import * as feeds from "./016_feeds.ts"
 import * as archive from "./017_archive.ts"
+import * as subscriptions from "./019_subscriptions.ts"
 
 export const migrations: Record<string, Migration> = {
   "001_journal": journal,
@@ -35,5 +36,6 @@ export const migrations: Record<string, Migration> = {
   "014_memory": memory,
   "015_images": images,
   "016_feeds": feeds,
-  "017_archive": archive
+  "017_archive": archive,
+  "019_subscriptions": subscriptions
 }
