@@ -77,6 +77,7 @@ export const makeSubscriptionActions = Effect.gen(function* () {
       params: Create,
       scope: "write",
       agentOf: (_, { agentId }) => Effect.succeed(agentId),
+      tool: ({ agentId, ...input }) => ({ name: "subscriptions.create", input }),
       way: {
         type: "command",
         plain: true,
@@ -103,6 +104,7 @@ export const makeSubscriptionActions = Effect.gen(function* () {
       params: ChangeOfOne,
       scope: "write",
       agentOf,
+      tool: ({ patch, subscriptionId }) => ({ name: "subscriptions.update", input: { subscriptionId, ...patch } }),
       way: {
         type: "command",
         plain: true,
@@ -119,6 +121,7 @@ export const makeSubscriptionActions = Effect.gen(function* () {
       params: DeleteOfOne,
       scope: "write",
       agentOf,
+      tool: ({ subscriptionId }) => ({ name: "subscriptions.delete", input: { subscriptionId } }),
       way: {
         type: "command",
         plain: true,

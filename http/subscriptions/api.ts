@@ -51,7 +51,7 @@ export const SubscriptionsApi = HttpApiGroup.make("subscriptions")
         "queue_full"
       )
     })
-      .annotateMerge(access("write", { stores: "rows", parks: true }))
+      .annotateMerge(access("write", { stores: "rows", lease: true, parks: true }))
       .annotateMerge(
         says(
           "Create a subscription",
@@ -68,8 +68,8 @@ export const SubscriptionsApi = HttpApiGroup.make("subscriptions")
       },
       success: SubscriptionPage
     })
-      .annotateMerge(access("read"))
-      .annotateMerge(says("List subscriptions", "Newest first.")),
+      .annotateMerge(access("read", { lease: true }))
+      .annotateMerge(says("List subscriptions", "Newest first. A lease lists those of its agent.")),
     HttpApiEndpoint.get("get", "/subscriptions/:subscriptionId", {
       params: { subscriptionId: SubscriptionId },
       success: Subscription,
@@ -92,7 +92,7 @@ export const SubscriptionsApi = HttpApiGroup.make("subscriptions")
         "queue_full"
       )
     })
-      .annotateMerge(access("write", { parks: true }))
+      .annotateMerge(access("write", { lease: true, parks: true }))
       .annotateMerge(
         says(
           "Change a subscription",
@@ -106,7 +106,7 @@ export const SubscriptionsApi = HttpApiGroup.make("subscriptions")
       success: HttpApiSchema.NoContent,
       error: refuses("precondition_failed", "queue_full")
     })
-      .annotateMerge(access("write", { parks: true }))
+      .annotateMerge(access("write", { lease: true, parks: true }))
       .annotateMerge(says("Delete a subscription", "Its threads stay. What is in hand is not handed over.")),
     HttpApiEndpoint.get("evaluations", "/subscriptions/:subscriptionId/evaluations", {
       params: { subscriptionId: SubscriptionId },

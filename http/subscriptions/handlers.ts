@@ -13,6 +13,7 @@ import { json } from "../answers.ts"
 import { Api } from "../Api.ts"
 import { Caller } from "../Caller.ts"
 import { Cursors } from "../Cursors.ts"
+import { makeLeaseMay } from "../leaseMay.ts"
 import { makePages } from "../newestFirst.ts"
 import { refuseForeign } from "../ownIdentity.ts"
 import { rowsOf } from "../pagination.ts"
@@ -22,6 +23,16 @@ import { makeSubscriptionActions } from "./actions.ts"
 import { Refused } from "../errors.ts"
 
 const noSubscription = new Refused({ error: "not_found", message: "no such subscription" })
+
+const nobodysAgent = new Refused({ error: "not_found", message: "no such agent" })
+const denied = new Refused({
+  error: "permission_denied",
+  message: "the agent's profile and roles do not let it do this with subscriptions"
+})
+
+/** An agent that acts for nobody makes subscriptions for nobody. */
+const refuseGiven = ({ lease, principal }: Caller["Service"], identity: string | undefined) =>
+  lease === undefined || identity === undefined ? undefined : refuseForeign(principal.identity ?? "", identity)
 
 /** As an action has it: without the header where there is none. */
 const withIfMatch = <A extends object>(params: A, ifMatch: string | undefined) =>
@@ -38,6 +49,7 @@ export const SubscriptionsHandlers = HttpApiBuilder.group(
     const lease = yield* Lease
     const pages = yield* makePages
     const writes = yield* makeWrites
+    const may = yield* makeLeaseMay
 
     const existing = (workspace: string, id: string) =>
       Effect.flatMap(
@@ -45,26 +57,38 @@ export const SubscriptionsHandlers = HttpApiBuilder.group(
         (found) => (found === undefined ? Effect.fail(noSubscription) : Effect.succeed(found))
       )
 
+    /** What the grants of a lease say of a call of the tool that stands for the same. */
+    const granted = Effect.fnUntraced(function* (verb: "create" | "update" | "delete" | "list", input: object) {
+      const caller = yield* Caller
+      const verdict = yield* may(caller, `subscriptions.${verb}`, input)
+      // Nobody is asked about a read: a grant that wants their word lets it not.
+      if (verdict === "deny" || (verb === "list" && verdict === "park")) return yield* denied
+      return { caller, also: { parks: verdict === "park" } }
+    })
+
     return handlers.handleAll({
       create: Effect.fnUntraced(function* ({ params, payload }) {
-        const own = ownIdentity(yield* Caller)
+        const { also, caller } = yield* granted("create", payload)
+        const own = ownIdentity(caller)
         const { identity = own } = payload
-        const foreign = refuseForeign(own, identity)
+        const foreign = refuseForeign(own, identity) ?? refuseGiven(caller, payload.identity)
         if (foreign !== undefined) return yield* foreign
-        return yield* perform(actions.create, {
-          ...params,
-          ...payload,
-          ...(identity === undefined ? {} : { identity })
-        })
+        const request = { ...params, ...payload, ...(identity === undefined ? {} : { identity }) }
+        return yield* perform(actions.create, request, also)
       }),
 
       list: Effect.fnUntraced(function* ({ query }) {
-        const { workspace } = yield* Caller
+        const { agentId, feedId } = query
+        const filters = { ...(agentId === undefined ? {} : { agentId }), ...(feedId === undefined ? {} : { feedId }) }
+        const { caller } = yield* granted("list", filters)
+        const { lease, workspace } = caller
+        // A lease lists those of its agent.
+        if (lease !== undefined && agentId !== undefined && agentId !== lease.agentId) return yield* nobodysAgent
         const { rows, nextCursor } = yield* pages({
           list: "subscriptions",
           place: `subscriptions ${workspace}`,
           query,
-          filter: { agentId: query.agentId, feedId: query.feedId },
+          filter: { agentId: lease?.agentId ?? agentId, feedId },
           fetch: (db, { after, filter, limit }) =>
             listSubscriptions(db, workspace, { after, limit, agentId: filter.agentId, feedId: filter.feedId }),
           position: (row) => row.position
@@ -75,14 +99,20 @@ export const SubscriptionsHandlers = HttpApiBuilder.group(
       get: ({ params }) => perform(actions.read, params),
 
       update: Effect.fnUntraced(function* ({ headers, params, payload }) {
-        const own = ownIdentity(yield* Caller)
+        const { also, caller } = yield* granted("update", { ...params, ...payload })
         const { identity } = payload
-        const foreign = identity === undefined ? undefined : refuseForeign(own, identity ?? undefined)
+        const foreign =
+          identity === undefined
+            ? undefined
+            : (refuseForeign(ownIdentity(caller), identity ?? undefined) ?? refuseGiven(caller, identity ?? undefined))
         if (foreign !== undefined) return yield* foreign
-        return yield* perform(actions.update, withIfMatch({ ...params, patch: payload }, headers["if-match"]))
+        return yield* perform(actions.update, withIfMatch({ ...params, patch: payload }, headers["if-match"]), also)
       }),
 
-      delete: ({ headers, params }) => perform(actions.delete, withIfMatch(params, headers["if-match"])),
+      delete: Effect.fnUntraced(function* ({ headers, params }) {
+        const { also } = yield* granted("delete", params)
+        return yield* perform(actions.delete, withIfMatch(params, headers["if-match"]), also)
+      }),
 
       evaluations: Effect.fnUntraced(function* ({ params: { subscriptionId }, query }) {
         const { workspace } = yield* Caller

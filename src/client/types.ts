@@ -3509,7 +3509,7 @@ export interface components {
             createdAt: string;
             /** @description What the profile is for, in words for people. */
             description?: string;
-            /** @description Families of built-in tools that the agent may be offered. Those that this server has are `thread`, `agents`, `connections` and `memory`. */
+            /** @description Families of built-in tools that the agent may be offered. Those that this server has are `thread`, `agents`, `connections`, `memory`, `feeds` and `subscriptions`. */
             families?: ("agents" | "connections" | "thread" | "memory" | "artifacts" | "sites" | "web" | "schedules" | "feeds" | "subscriptions" | "sandbox")[];
             /**
              * @description Whether the model sees the tools of families from the start, or only once `tool_search` has revealed their family. `search` when absent.
@@ -3556,8 +3556,8 @@ export interface components {
             compaction?: components["schemas"]["CompactionInput"];
             /** @description What the profile is for, in words for people. At most 4096 bytes of UTF-8. */
             description?: string;
-            /** @description Families of built-in tools that the agent may be offered. Those that this server has are `thread`, `agents`, `connections` and `memory`. */
-            families?: ("agents" | "connections" | "thread" | "memory" | "feeds")[];
+            /** @description Families of built-in tools that the agent may be offered. Those that this server has are `thread`, `agents`, `connections`, `memory`, `feeds` and `subscriptions`. */
+            families?: ("agents" | "connections" | "thread" | "memory" | "feeds" | "subscriptions")[];
             /**
              * @description Whether the model sees the tools of families from the start, or only once `tool_search` has revealed their family. `search` when absent.
              * @enum {string}
@@ -3631,8 +3631,8 @@ export interface components {
             compaction?: components["schemas"]["CompactionPatch"] | null;
             /** @description What the profile is for, in words for people. */
             description?: string | null;
-            /** @description Families of built-in tools that the agent may be offered. Those that this server has are `thread`, `agents`, `connections` and `memory`. */
-            families?: ("agents" | "connections" | "thread" | "memory" | "feeds")[] | null;
+            /** @description Families of built-in tools that the agent may be offered. Those that this server has are `thread`, `agents`, `connections`, `memory`, `feeds` and `subscriptions`. */
+            families?: ("agents" | "connections" | "thread" | "memory" | "feeds" | "subscriptions")[] | null;
             /** @description Whether the model sees the tools of families from the start, or only once `tool_search` has revealed their family. `search` when absent. */
             familyExposure?: ("search" | "always") | null;
             /** @description Hooks that judge what happens in a turn, asked in this order. */

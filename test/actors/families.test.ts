@@ -7,6 +7,7 @@ import { agentsFamily } from "../../actors/thread/tools/families/agents.ts"
 import { connectionsFamily } from "../../actors/thread/tools/families/connections.ts"
 import { feedsFamily } from "../../actors/thread/tools/families/feeds.ts"
 import { memoryFamily } from "../../actors/thread/tools/families/memory.ts"
+import { subscriptionsFamily } from "../../actors/thread/tools/families/subscriptions.ts"
 import { threadFamily } from "../../actors/thread/tools/families/thread.ts"
 import { makeTools } from "../../actors/thread/tools/toolbox.ts"
 import type { Carry } from "../../machines/thread/context.ts"
@@ -17,6 +18,7 @@ import { Journal } from "../../src/journal/Journal.ts"
 import { noUsage } from "../../src/domain/usage.ts"
 import { toProviderName } from "../../src/models/toolNames.ts"
 import { makeThreadModel } from "../../src/threads/shownModel.ts"
+import { makeChanging } from "../../src/subscriptions/changing.ts"
 import { ThreadReads } from "../../src/threads/ThreadReads.ts"
 import { Validators } from "../../src/tools/jsonSchema.ts"
 import { addToolset } from "../http/toolFixture.ts"
@@ -51,6 +53,11 @@ const families = async () => [
     bus: await server.runtime.runPromise(Bus),
     database: server.database,
     journal: await server.runtime.runPromise(Journal)
+  }),
+  subscriptionsFamily({
+    approval: () => Effect.succeed(undefined),
+    changing: await server.runtime.runPromise(makeChanging),
+    database: server.database
   })
 ]
 

@@ -174,8 +174,8 @@ const rules: ReadonlyArray<
   [
     "ProfileInput",
     "families that this server has",
-    [{ name: "P", models: ["a/b"], families: ["thread", "agents", "connections", "memory", "feeds"] }],
-    [{ name: "P", models: ["a/b"], families: ["subscriptions"] }]
+    [{ name: "P", models: ["a/b"], families: ["thread", "agents", "connections", "memory", "feeds", "subscriptions"] }],
+    [{ name: "P", models: ["a/b"], families: ["schedules"] }]
   ],
   [
     "ClientTool",

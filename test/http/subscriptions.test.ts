@@ -4,7 +4,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { toUuid } from "../../src/domain/ids.ts"
 import { limits } from "../../src/domain/limits.ts"
 import { appendMessages } from "../../src/feeds/appending.ts"
-import { startServer, type TestServer } from "../setup/server.ts"
+import { Client, startServer, type TestServer } from "../setup/server.ts"
 import { absent, assertRefused as refused } from "./refused.ts"
 import { logOf, makeAgent, makeThread } from "./threadFixture.ts"
 import { fresh } from "./toolFixture.ts"
@@ -106,6 +106,13 @@ const run = (statement: ReturnType<typeof sql>) =>
   server.runtime.runPromise(server.database.run("test", (db) => statement.execute(db)))
 const statusOf = async (id: string) =>
   ((await run(sql`select status from heads where id = ${toUuid(id)}::uuid`)).rows[0] as any)?.status as string
+
+/** Its feed knows of its last change. */
+const listed = (id: string) =>
+  until("told", async () => {
+    const { rows } = await run(sql`select condition from subscribers where id = ${toUuid(id)}::uuid and listed`)
+    return (rows[0] as any)?.condition === (await read(id)).condition
+  })
 
 describe("targets", () => {
   it("spawn has a thread for each handover, reuse one until that is archived, thread the one that it names", async () => {
@@ -446,6 +453,71 @@ describe("hops", () => {
     await by(limits.feedHops + 1)
     assert.include(await status(id, "dismissed"), { lastReason: "hop_limit", cursor: 2 })
     assert.lengthOf(await toldTo(agentId), 1)
+  })
+})
+
+describe("on several nodes", () => {
+  it("a subscription goes on where its node has left, with what was in hand and what came meanwhile", async () => {
+    const leaving = await startServer({ beside: server, name: "leaving" })
+    const feedId = await makeFeed()
+    const agentId = await makeAgent(server.alpha)
+    const there = new Client(leaving.base, server.alpha.token)
+    const made = await there.post(`/v1/agents/${agentId}/subscriptions`, {
+      feedId,
+      cadence: { mode: "window", windowSeconds: 30, maxMessages: 2 }
+    })
+    assert.strictEqual(made.status, 201, made.text)
+    await append(feedId, "one")
+    await until("a window", async () => (await read(made.body.id)).nextAt !== undefined)
+    await leaving.stop()
+    await append(feedId, "two")
+    const [told] = await toldTimes(agentId, 1)
+    assert.match(told?.text ?? "", /messages 1 to 2, 2 of them match/)
+    assert.lengthOf(await toldTo(agentId), 1)
+  })
+
+  it("conditions that another node has changed are judged by at once", async () => {
+    const second = await startServer({ beside: server, name: "second" })
+    const feedId = await makeFeed()
+    const agentId = await makeAgent(server.alpha)
+    const { id } = await subscribed(agentId, feedId, { condition: "false" })
+    await append(feedId, "one")
+    await until("one", async () => (await read(id)).cursor === 1)
+    const there = new Client(second.base, server.alpha.token)
+    const changed = await there.patch(`/v1/subscriptions/${id}`, { condition: "text == 'two'" })
+    assert.strictEqual(changed.status, 200, changed.text)
+    await listed(id)
+    await append(feedId, "one", "two")
+    const [told] = await toldTimes(agentId, 1)
+    assert.match(told?.text ?? "", /message 3:/)
+    await second.stop()
+  })
+})
+
+describe("what comes while it is disabled, enabled and changed", () => {
+  it("is handed over once each, in the order of the feed", async () => {
+    const feedId = await makeFeed()
+    const agentId = await makeAgent(server.alpha)
+    const { id } = await subscribed(agentId, feedId, { target: { mode: "reuse" } })
+    const path = `/v1/subscriptions/${id}`
+    const changes = async () => {
+      for (let i = 0; i < 6; i++) {
+        const { status, text } = await server.alpha.patch(
+          path,
+          i % 3 === 2 ? { name: `${i}` } : { enabled: i % 3 === 1 }
+        )
+        assert.strictEqual(status, 200, text)
+      }
+    }
+    const writes = async () => {
+      for (let i = 0; i < 30; i++) await append(feedId, `message ${i}`)
+    }
+    await Promise.all([changes(), writes()])
+    const told = await toldTimes(agentId, 30)
+    assert.deepStrictEqual(
+      told.map(({ text }) => Number(/message (\d+)$/.exec(text)?.[1])),
+      Array.from({ length: 30 }, (_, i) => i)
+    )
   })
 })
 

@@ -68,6 +68,19 @@ export const toolError = (text: string): BuiltInOutcome => ({ failure: { code: "
 
 const notNow = toolError("The server's database does not answer at the moment. Try again.")
 
+/** In the place of a reference what it leads to: not every provider follows them. */
+const inlined = (value: unknown, definitions: Readonly<Record<string, unknown>>): unknown => {
+  if (Array.isArray(value)) return value.map((item) => inlined(item, definitions))
+  if (typeof value !== "object" || value === null) return value
+  if ("$ref" in value) return inlined(definitions[String(value.$ref).replace("#/$defs/", "")], definitions)
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, inlined(item, definitions)]))
+}
+
+const schemaOf = (input: Schema.Top) => {
+  const { definitions, schema } = Schema.toJsonSchemaDocument(input, { onExcessProperty: "error" })
+  return inlined(schema, definitions)
+}
+
 export const builtIn = <Input>({
   asksAgent = false,
   description,
@@ -83,7 +96,7 @@ export const builtIn = <Input>({
     name,
     description,
     asksAgent,
-    inputSchema: Schema.toJsonSchemaDocument(input, { onExcessProperty: "error" }).schema,
+    inputSchema: schemaOf(input),
     annotations: { readOnlyHint: readOnly, idempotentHint: idempotent ?? readOnly },
     run: (by, given, toolCallId) =>
       decode(given).pipe(
