@@ -39,7 +39,8 @@ export const reasons = [
   "own_identity",
   "not_found",
   "quota_exceeded",
-  "rate_limited"
+  "rate_limited",
+  "precondition_failed"
 ] as const
 
 /** The actor understood and does not accept. Nothing has changed. */

@@ -6,6 +6,7 @@ import { Placement } from "./Placement.ts"
 import { Registries } from "./Registries.ts"
 import { Router } from "./Router.ts"
 import * as Schedule from "./schedule/layer.ts"
+import * as Subscription from "./subscription/layer.ts"
 import { Sweep } from "./Sweep.ts"
 import * as Thread from "./thread/layer.ts"
 
@@ -46,6 +47,7 @@ export const layer = ({
   const options = { idleMs, takeoverLimit, mostActors, bulkheads: new Bulkheads(slots) }
   return Sweep.layer.pipe(
     Layer.provideMerge(Schedule.layer(options)),
+    Layer.provideMerge(Subscription.layer(options)),
     Layer.provideMerge([
       Thread.layer({ ...options, prompts: { keptBytes: promptBytes, underWayBytes }, tailCharacters }),
       Identity.layer(options)

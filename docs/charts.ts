@@ -7,6 +7,7 @@ import { join } from "node:path"
 import type { AnyStateMachine, AnyStateNode } from "xstate"
 import { chart as identity } from "../machines/identity/chart.ts"
 import { chart as schedule } from "../machines/schedule/chart.ts"
+import { chart as subscription } from "../machines/subscription/chart.ts"
 import { callChart, hooksChart } from "../machines/thread/callChart.ts"
 import { chart as thread } from "../machines/thread/chart.ts"
 
@@ -15,7 +16,8 @@ export const charts: Readonly<Record<string, AnyStateMachine>> = {
   call: callChart,
   hooks: hooksChart,
   identity,
-  schedule
+  schedule,
+  subscription
 }
 
 const idOf = ({ path }: AnyStateNode) => path.join("_")

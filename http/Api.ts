@@ -54,6 +54,7 @@ import { QueueApi } from "./queue/api.ts"
 import { RolesApi } from "./roles/api.ts"
 import { SchedulesApi } from "./schedules/api.ts"
 import { StreamsApi } from "./streams/api.ts"
+import { SubscriptionsApi } from "./subscriptions/api.ts"
 import { ThreadsApi } from "./threads/api.ts"
 import { ToolsApi } from "./tools/api.ts"
 import { ToolsetsApi } from "./toolsets/api.ts"
@@ -94,6 +95,7 @@ export class Api extends contract(
     SharedMemoryApi,
     FeedsApi,
     SchedulesApi,
+    SubscriptionsApi,
     OperationsApi,
     ApprovalsApi,
     AuthApi,

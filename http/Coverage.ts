@@ -1,6 +1,6 @@
 /**
  * What of its workspace a credential reaches that is not good for all of it: a lease its own agent, its own thread and
- * what its agent has asked for; a trigger the threads of its agents and
+ * what its agent has asked for and subscribed to; a trigger the threads of its agents and
  * its feeds. The gate asks by the ids in the path, for every
  * endpoint alike, so that no handler can forget it.
  *
@@ -12,6 +12,7 @@ import { LRUCache } from "lru-cache"
 import { Database, type DatabaseUnavailable } from "../src/database/Database.ts"
 import { isIdOf } from "../src/domain/ids.ts"
 import { askedBy } from "../src/operations/askedBy.ts"
+import { agentOfSubscription } from "../src/subscriptions/rows.ts"
 import { ThreadReads } from "../src/threads/ThreadReads.ts"
 import type { Caller } from "./Caller.ts"
 
@@ -31,12 +32,18 @@ export class Coverage extends Context.Service<
   )
   /** For APIs without threads and operations. */
   static readonly layerOfPaths = Layer.sync(Coverage, () =>
-    Coverage.of(makeCoverage({ agentOf: () => Effect.succeed(undefined), asker: () => Effect.succeed(undefined) }))
+    Coverage.of(
+      makeCoverage({
+        agentOf: () => Effect.succeed(undefined),
+        subscriber: () => Effect.succeed(undefined),
+        asker: () => Effect.succeed(undefined)
+      })
+    )
   )
 }
 
 /** Parameters of paths that it knows the owner of. A schedule stands behind its agent, of which it is read. */
-const known = ["agentId", "threadId", "operationId", "feedId", "scheduleId"]
+const known = ["agentId", "threadId", "operationId", "feedId", "scheduleId", "subscriptionId"]
 
 /** Those of a path that it does not: an endpoint with one is for credentials that reach everything. */
 export const unknownIn = (path: string): ReadonlyArray<string> =>
@@ -45,6 +52,11 @@ export const unknownIn = (path: string): ReadonlyArray<string> =>
 interface Owners {
   /** Of a thread; undefined where there is none. */
   readonly agentOf: (workspace: string, threadId: string) => Effect.Effect<string | undefined, DatabaseUnavailable>
+  /** Of a subscription; undefined where there is none. */
+  readonly subscriber: (
+    workspace: string,
+    subscriptionId: string
+  ) => Effect.Effect<string | undefined, DatabaseUnavailable>
   /** The id of the principal that asked. */
   readonly asker: (workspace: string, operationId: string) => Effect.Effect<string | undefined, DatabaseUnavailable>
 }
@@ -53,19 +65,24 @@ const yes = Effect.succeed(true)
 const no = Effect.succeed(false)
 const isThread = isIdOf("thread")
 const isOperation = isIdOf("operation")
+const isSubscription = isIdOf("subscription")
 
-const makeCoverage = ({ agentOf, asker }: Owners): Coverage["Service"] => ({
+const makeCoverage = ({ agentOf, asker, subscriber }: Owners): Coverage["Service"] => ({
   agentOf,
-  covers: ({ lease, trigger, workspace }, { agentId, feedId, operationId, threadId }) => {
+  covers: ({ lease, trigger, workspace }, { agentId, feedId, operationId, subscriptionId, threadId }) => {
     if (lease !== undefined) {
       if (agentId !== undefined && agentId !== lease.agentId) return no
       if (threadId !== undefined && threadId !== lease.threadId) return no
+      if (subscriptionId !== undefined)
+        return isSubscription(subscriptionId)
+          ? Effect.map(subscriber(workspace, subscriptionId), (id) => id === lease.agentId)
+          : no
       if (operationId === undefined) return yes
       return isOperation(operationId) ? Effect.map(asker(workspace, operationId), (id) => id === lease.agentId) : no
     }
     if (trigger !== undefined) {
       if (agentId !== undefined && !trigger.agentIds.has(agentId)) return no
-      if (operationId !== undefined) return no
+      if (operationId !== undefined || subscriptionId !== undefined) return no
       if (feedId !== undefined && !trigger.feedIds.has(feedId)) return no
       if (threadId === undefined) return yes
       return isThread(threadId)
@@ -92,6 +109,8 @@ const make = Effect.gen(function* () {
           return standing?.agentId
         })
       },
+      subscriber: (workspace, subscriptionId) =>
+        database.run("subscriptions.agentOf", (db) => agentOfSubscription(db, workspace, subscriptionId)),
       asker: (workspace, operationId) =>
         Effect.map(
           database.run("operations.askedBy", (db) => askedBy(db, workspace, operationId)),

@@ -31,6 +31,7 @@ import { RolesHandlers } from "./roles/handlers.ts"
 import * as root from "./root.ts"
 import { SchedulesHandlers } from "./schedules/handlers.ts"
 import { StreamsHandlers } from "./streams/handlers.ts"
+import { SubscriptionsHandlers } from "./subscriptions/handlers.ts"
 import { ThreadsHandlers } from "./threads/handlers.ts"
 import { ToolsHandlers } from "./tools/handlers.ts"
 import { ToolsetsHandlers } from "./toolsets/handlers.ts"
@@ -60,6 +61,7 @@ const Handlers = Layer.mergeAll(
   SchedulesHandlers,
   SharedMemoryHandlers,
   StreamsHandlers,
+  SubscriptionsHandlers,
   ThreadsHandlers,
   ToolsHandlers,
   ToolsetsHandlers,

@@ -10,6 +10,7 @@ const places: { readonly [segment: string]: readonly [prefix: string, place: (pa
   roles: ["role_", (path) => path],
   connections: ["conn_", (path) => path],
   toolsets: ["tset_", (path) => path],
+  subscriptions: ["sub_", () => "/v1/subscriptions"],
   keys: ["key_", (path) => path],
   rotate: ["key_", (path) => path.replace(/\/key_\w+\/rotate$/, "")],
   threads: ["thr_", (path) => path],

@@ -59,6 +59,23 @@ export const makeWrites = Effect.gen(function* () {
       return (await keepAnswer(tx, workspace, row)) ? resultOf(answer) : Result.fail(new KeyTaken({ scope: key.scope }))
     })
 
+  /** As `postAfter`; what comes first is told the request's key, if it has one. */
+  const postKeyed = <P, E, R, A extends KeptAnswer | Refused>(
+    operation: string,
+    first: (key: Key | undefined) => Effect.Effect<P, E, R>,
+    work: (tx: Tx, prepared: P) => Promise<A>,
+    sealed?: Keeping
+  ) =>
+    Effect.flatMap(Caller, ({ workspace }) =>
+      idempotent(
+        (key) =>
+          Effect.flatMap(first(key), (prepared) =>
+            keeping(operation, workspace, key, (tx) => work(tx, prepared), sealed?.keep)
+          ),
+        sealed?.reveal
+      )
+    )
+
   /**
    * A change by POST. `first` runs before the transaction, and not at all when the answer is kept already. With
    * `sealed` its answer is kept in another form than it is sent in.
@@ -68,16 +85,7 @@ export const makeWrites = Effect.gen(function* () {
     first: Effect.Effect<P, E, R>,
     work: (tx: Tx, prepared: P) => Promise<A>,
     sealed?: Keeping
-  ) =>
-    Effect.flatMap(Caller, ({ workspace }) =>
-      idempotent(
-        (key) =>
-          Effect.flatMap(first, (prepared) =>
-            keeping(operation, workspace, key, (tx) => work(tx, prepared), sealed?.keep)
-          ),
-        sealed?.reveal
-      )
-    )
+  ) => postKeyed(operation, () => first, work, sealed)
 
   const post = <A extends KeptAnswer | Refused>(operation: string, work: Work<A>, sealed?: Keeping) =>
     postAfter(operation, Effect.void, work, sealed)
@@ -86,5 +94,5 @@ export const makeWrites = Effect.gen(function* () {
   const keep = (operation: string, workspace: string, key: Key | undefined, answer: KeptAnswer) =>
     key === undefined ? Effect.succeed(answer) : keeping(operation, workspace, key, async () => answer)
 
-  return { change, keep, post, postAfter }
+  return { change, keep, post, postAfter, postKeyed }
 })

@@ -51,6 +51,7 @@ import { ThreadReads } from "./threads/ThreadReads.ts"
 import { chores, layerChores } from "./chores/chores.ts"
 import { watchNode } from "../actors/gauges.ts"
 import { observe } from "./telemetry/Telemetry.ts"
+import { Subscriptions } from "./subscriptions/Subscriptions.ts"
 import { Schemas } from "./tools/Schemas.ts"
 import { Toolsets } from "./tools/Toolsets.ts"
 import { Images } from "./images/Images.ts"
@@ -170,6 +171,7 @@ export const serve = (settings: NodeSettings) =>
         Roles.layer,
         Budgets.layer,
         Spending.layer,
+        Subscriptions.layer,
         ThreadReads.layer,
         toolsets,
         UsageCounts.layer

@@ -44,7 +44,7 @@ describe("the glossary", () => {
 
 describe("the words of the code", () => {
   /** Each kind of actor has its own. */
-  const ofAKind = ["Command", "Context", "Draft", "Fact", "Job", "Snapshot", "Step"]
+  const ofAKind = ["Command", "Context", "Draft", "Fact", "Job", "Outcome", "Snapshot", "Step"]
 
   it("are exported from one file each: a type's name says which thing is meant", () => {
     const files = ["machines", "actors", "src", "http"].flatMap((room) =>

@@ -12,7 +12,7 @@ import type { Database } from "../../src/database/Database.ts"
 import { readAnySchedule } from "../../src/schedules/rows.ts"
 import { type StoredSchedule, settingsOf } from "../../src/schedules/shown.ts"
 import type { Job } from "../../machines/schedule/changes.ts"
-import type { DisabledReason, Firing } from "../../machines/schedule/commands.ts"
+import type { StopReason, Firing } from "../../machines/schedule/commands.ts"
 import type { Snapshot } from "../../machines/schedule/chart.ts"
 import type { Declined } from "../Actor.ts"
 import type { ActorView } from "../Kind.ts"
@@ -35,7 +35,7 @@ const look = Duration.seconds(2)
 /** Refusals that are no failure of the schedule. */
 const skips: ReadonlySet<string> = new Set(["identity_disabled", "budget_exceeded", "thread_cost_exceeded"])
 /** Refusals after which no later run would fare better. */
-const ends: Readonly<Partial<Record<Declined["reason"], DisabledReason>>> = {
+const ends: Readonly<Partial<Record<Declined["reason"], StopReason>>> = {
   agent_archived: "agent_archived",
   agent_not_found: "agent_archived",
   thread_archived: "thread_archived",

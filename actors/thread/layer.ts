@@ -20,6 +20,7 @@ import { Directory } from "../../src/agents/Directory.ts"
 import { Budgets } from "../../src/agents/Budgets.ts"
 import { Spending } from "../../src/agents/Spending.ts"
 import { makeThreadModel } from "../../src/threads/shownModel.ts"
+import { makeChanging } from "../../src/subscriptions/changing.ts"
 import { ThreadReads } from "../../src/threads/ThreadReads.ts"
 import { Toolsets } from "../../src/tools/Toolsets.ts"
 import { UsageCounts } from "../../src/usage/UsageCounts.ts"
@@ -37,6 +38,7 @@ import { makeApproval } from "./tools/approval.ts"
 import { type Births, makeExchange } from "./tools/exchange.ts"
 import { agentsFamily } from "./tools/families/agents.ts"
 import { connectionsFamily } from "./tools/families/connections.ts"
+import { subscriptionsFamily } from "./tools/families/subscriptions.ts"
 import { feedsFamily } from "./tools/families/feeds.ts"
 import { memoryFamily } from "./tools/families/memory.ts"
 import { schedulesFamily } from "./tools/families/schedules.ts"
@@ -118,7 +120,8 @@ export const layer = (options: ThreadOptions) =>
         connectionsFamily(database),
         memoryFamily({ approval, database, now: lease.now }),
         feedsFamily({ approval, bus, database, journal }),
-        schedulesFamily({ approval, database, now: lease.now, wake: (id) => bus.wake(shardOf(id)) })
+        schedulesFamily({ approval, database, now: lease.now, wake: (id) => bus.wake(shardOf(id)) }),
+        subscriptionsFamily({ approval, changing: yield* makeChanging, database })
       ])
       const { admissionOf, selects } = yield* makeAdmission((workspace, ids) =>
         mapErrorNow(toolsets.current(workspace, ids), unreachable)

@@ -25,6 +25,8 @@ export interface Asking {
     /** How many turns lead to that one by way of feeds; absent: none. */
     readonly hops?: number
   }
+  /** What the request is known by where it comes again: of its operation, or its idempotency key. */
+  readonly seed?: string
 }
 
 /** A call of a built-in tool. */
@@ -59,12 +61,15 @@ type Way<Params, R extends Refused> =
     }
   /**
    * Of an actor: the command, which may come twice, and then, in a transaction, what rows tell of it. Its endpoint
-   * answers with an operation, also when it did not park.
+   * answers with an operation, also when it did not park, unless it is `plain`.
    */
   | {
       readonly type: "command"
       /** What is refused at once. */
       readonly refuse: (asking: Asking, params: Params) => R | undefined
+      /** The same, where it has to be looked up: asked before it parks. */
+      readonly check?: (asking: Asking, params: Params) => Effect.Effect<unknown, R | Unavailable>
+      readonly plain?: true
       readonly command: (
         asking: Asking,
         params: Params

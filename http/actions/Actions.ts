@@ -9,6 +9,7 @@ import { Context, Effect, Layer, Result } from "effect"
 import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { Bus } from "../../src/bus/Bus.ts"
 import { Database } from "../../src/database/Database.ts"
+import type { Tx } from "../../src/database/handle.ts"
 import { withdrawable } from "../../src/database/withdrawable.ts"
 import { limits } from "../../src/domain/limits.ts"
 import { Lease } from "../../src/journal/Lease.ts"
@@ -22,7 +23,7 @@ import { respond } from "../answers.ts"
 import { Caller } from "../Caller.ts"
 import { isRefused, Refused } from "../errors.ts"
 import { header } from "../headers.ts"
-import type { Idempotency, KeptAnswer } from "../Idempotency.ts"
+import type { Idempotency, Key, KeptAnswer } from "../Idempotency.ts"
 import { operationHeaders } from "../location.ts"
 import { jsonAnswer, makeWrites } from "../writes.ts"
 import type { Asking, Unavailable } from "./Action.ts"
@@ -115,7 +116,8 @@ const make = Effect.gen(function* () {
         return Effect.asVoid(way.read(asking, params))
       case "command": {
         const refused = way.refuse(asking, params)
-        return refused === undefined ? Effect.void : Effect.fail(refused)
+        if (refused !== undefined) return Effect.fail(refused)
+        return way.check === undefined ? Effect.void : Effect.asVoid(way.check(asking, params))
       }
     }
   }
@@ -172,11 +174,16 @@ const make = Effect.gen(function* () {
       case "command": {
         const refused = way.refuse(asking, params)
         if (refused !== undefined) return Effect.fail(refused)
-        return writes
-          .postAfter(name, way.command(asking, params), async (tx, tell) =>
-            completed(tx, { name }, asking, agentId, await tell(tx))
-          )
-          .pipe(Effect.tap(way.told))
+        const answered = async (tx: Tx, tell: (tx: Tx) => Promise<KeptAnswer>) =>
+          way.plain === true ? tell(tx) : completed(tx, { name }, asking, agentId, await tell(tx))
+        const command = (key?: Key) => way.command(key === undefined ? asking : { ...asking, seed: key.scope }, params)
+        const done: Answering<R> = isKept
+          ? writes.postKeyed(name, command, answered)
+          : Effect.map(
+              Effect.flatMap(command(), (tell) => writes.change(name, (tx) => answered(tx, tell))),
+              respond
+            )
+        return Effect.tap(done, way.told)
       }
     }
   }

@@ -25,6 +25,7 @@ import type { KeptAnswer } from "../Idempotency.ts"
 import { makeIdentityActions } from "../identities/actions.ts"
 import { makeScheduleActions } from "../schedules/actions.ts"
 import { makeMemoryActions } from "../memory/actions.ts"
+import { makeSubscriptionActions } from "../subscriptions/actions.ts"
 import { makeThreadActions } from "../threads/actions.ts"
 import type { AnyAction, Asking, ReadyAction } from "./Action.ts"
 import { Actions } from "./Actions.ts"
@@ -101,6 +102,7 @@ const make = Effect.gen(function* () {
     ...Object.values(yield* makeIdentityActions),
     ...Object.values(yield* makeMemoryActions),
     ...Object.values(yield* makeScheduleActions),
+    ...Object.values(yield* makeSubscriptionActions),
     ...Object.values(yield* makeThreadActions)
   ]
   const byName = new Map<string, AnyAction>(all.map((action) => [action.name, action]))
@@ -131,7 +133,8 @@ const make = Effect.gen(function* () {
       workspace,
       principal,
       ...(identity === undefined ? {} : { identity }),
-      ...(from === undefined ? {} : { from })
+      ...(from === undefined ? {} : { from }),
+      seed: operation.id
     }
     const ready = action.ready(asking, request)
     return ready && { ready, action }

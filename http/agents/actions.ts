@@ -14,7 +14,10 @@ import {
   type StoredAgent
 } from "../../src/agents/rows.ts"
 import { Database } from "../../src/database/Database.ts"
+import { Bus } from "../../src/bus/Bus.ts"
 import { Lease } from "../../src/journal/Lease.ts"
+import { shardOf } from "../../src/journal/shard.ts"
+import { disableAll } from "../../src/subscriptions/enlisting.ts"
 import { defineAction } from "../actions/defineAction.ts"
 import { refuseBody } from "../badInput.ts"
 import { Refused } from "../errors.ts"
@@ -64,7 +67,10 @@ export const makeAgentActions = Effect.gen(function* () {
   const database = yield* Database
   const directory = yield* Directory
   const lease = yield* Lease
+  const bus = yield* Bus
   const roomFor = yield* makeRoom
+  /** By the request that archives: the subscriptions that it has told. */
+  const disabled = new WeakMap<object, ReadonlyArray<string>>()
 
   return {
     create: defineAction({
@@ -123,11 +129,17 @@ export const makeAgentActions = Effect.gen(function* () {
       agentOf,
       way: {
         type: "change",
-        change: async (tx, { workspace }, { agentId, ifMatch }) => {
+        change: async (tx, { workspace }, params) => {
+          const { agentId, ifMatch } = params
           const refused = await archiveAgent(tx, workspace, agentId, meets(ifMatch), lease.now())
-          return refused === undefined ? emptyAnswer : notThere(refused)
+          if (refused !== undefined) return notThere(refused)
+          disabled.set(params, await disableAll(tx, workspace, { agentId }))
+          return emptyAnswer
         },
-        changed: ({ workspace }, { agentId }) => directory.forget(workspace, agentId)
+        changed: ({ workspace }, params) => {
+          directory.forget(workspace, params.agentId)
+          for (const id of disabled.get(params) ?? []) bus.wake(shardOf(id))
+        }
       }
     })
   }

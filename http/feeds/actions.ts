@@ -15,6 +15,8 @@ import {
   type StoredFeed
 } from "../../src/feeds/rows.ts"
 import { Lease } from "../../src/journal/Lease.ts"
+import { shardOf } from "../../src/journal/shard.ts"
+import { disableAll } from "../../src/subscriptions/enlisting.ts"
 import type { Asking } from "../actions/Action.ts"
 import { defineAction } from "../actions/defineAction.ts"
 import { refuseBody } from "../badInput.ts"
@@ -67,6 +69,11 @@ export const makeFeedActions = Effect.gen(function* () {
   const lease = yield* Lease
   /** By the request that has appended: the seq of its last message, until watchers are told. */
   const appended = new WeakMap<object, number>()
+  /** The same: subscriptions that it has told. */
+  const woken = new WeakMap<object, ReadonlyArray<string>>()
+  const wake = (params: object) => {
+    for (const id of woken.get(params) ?? []) bus.wake(shardOf(id))
+  }
 
   const answered = (params: AppendToOne, done: FeedAppended) => {
     if (done.endSeq === undefined) return jsonAnswer(done)
@@ -111,10 +118,14 @@ export const makeFeedActions = Effect.gen(function* () {
       scope: "write",
       way: {
         type: "change",
-        change: async (tx, { workspace }, { feedId, ifMatch }) => {
+        change: async (tx, { workspace }, params) => {
+          const { feedId, ifMatch } = params
           const done = await archiveFeed(tx, workspace, feedId, meets(ifMatch), lease.now())
-          return "refused" in done ? notThere(done) : answer(done)
-        }
+          if ("refused" in done) return notThere(done)
+          woken.set(params, await disableAll(tx, workspace, { feedId }))
+          return answer(done)
+        },
+        changed: (_, params) => wake(params)
       }
     }),
 
@@ -128,7 +139,10 @@ export const makeFeedActions = Effect.gen(function* () {
         change: async (tx, asking, params) => {
           const { feedId, ...append } = params
           appended.delete(params)
-          const done = await appendMessages(tx, asking.workspace, feedId, append, byOf(asking))
+          woken.delete(params)
+          const done = await appendMessages(tx, asking.workspace, feedId, append, byOf(asking), (subscriptions) =>
+            woken.set(params, subscriptions)
+          )
           return "refused" in done ? new Refused(appendRefusal(done)) : answered(params, done)
         },
         alone: (asking, params) => {
@@ -141,6 +155,7 @@ export const makeFeedActions = Effect.gen(function* () {
           const lastSeq = appended.get(params)
           if (lastSeq === undefined) return
           bus.publish({ workspace, agentId: "", threadId: "", type: "feed", feedId: params.feedId, lastSeq })
+          wake(params)
         }
       }
     })

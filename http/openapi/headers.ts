@@ -56,7 +56,8 @@ export const taggedIn = (paths: Json) => {
   )
   return (path: string, status: string, response: Json) => {
     const shape = answeredWith(response)
-    return (status === "201" && made.has(path)) || (status === "200" && shape !== undefined && shown.has(shape))
+    const isShown = shape !== undefined && shown.has(shape)
+    return status === "201" ? made.has(path) || isShown : status === "200" && isShown
   }
 }
 export type IsTagged = ReturnType<typeof taggedIn>

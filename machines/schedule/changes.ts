@@ -1,6 +1,6 @@
 /** What each command makes of a schedule, as facts and jobs over a draft. When each may happen is the chart's business. */
 import { Draft } from "../step.ts"
-import type { DisabledReason, Firing, ScheduleCommand as Of } from "./commands.ts"
+import type { StopReason, Firing, ScheduleCommand as Of } from "./commands.ts"
 import { type Context, evolve, isLastFailure } from "./context.ts"
 import type { Fact } from "./facts.ts"
 
@@ -26,7 +26,7 @@ const begin = (d: ScheduleDraft, run: Firing, at: number, next?: Of<"due">["next
   d.enqueue({ type: "start", params: run })
 }
 
-const disable = (d: ScheduleDraft, reason: DisabledReason, at: number) => {
+const disable = (d: ScheduleDraft, reason: StopReason, at: number) => {
   dropHeld(d, reason, at)
   d.emit({ type: "disabled", at, reason })
 }

@@ -11,7 +11,7 @@ export interface Firing {
 }
 
 /** Why it fires no more, where nobody has switched it off. */
-export type DisabledReason =
+export type StopReason =
   | "finished"
   | "failures"
   | "agent_archived"
@@ -38,7 +38,7 @@ interface Configure extends Timed {
   /** Absent where it has no instant left. */
   readonly next?: Next
   /** Why it cannot fire, whatever was said. */
-  readonly disables?: DisabledReason
+  readonly disables?: StopReason
 }
 
 /** Its moment has come. */
@@ -51,7 +51,7 @@ interface Due extends Timed {
   readonly next?: Next
   /** What keeps it from firing: a reason to skip, or to wait until the turn before is over. */
   readonly instead?: { readonly skips: string } | "waits"
-  readonly disables?: DisabledReason
+  readonly disables?: StopReason
 }
 
 /** Somebody wants it to fire now. */
@@ -74,7 +74,7 @@ interface Refused extends Timed {
   readonly runId: string
   readonly status: "skipped" | "failed"
   readonly reason: string
-  readonly disables?: DisabledReason
+  readonly disables?: StopReason
 }
 
 /** The turn that the waiting run waits for is over. */

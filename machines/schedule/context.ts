@@ -1,6 +1,6 @@
 /** The whole state of a schedule: what its head keeps. */
 import { limits } from "../../src/domain/limits.ts"
-import type { DisabledReason, Firing, Next } from "./commands.ts"
+import type { StopReason, Firing, Next } from "./commands.ts"
 import type { Fact, Ran } from "./facts.ts"
 
 export interface Context {
@@ -8,7 +8,7 @@ export interface Context {
   readonly rev: number
   /** Somebody wants it to fire. */
   readonly enabled: boolean
-  readonly disabledReason: DisabledReason | null
+  readonly disabledReason: StopReason | null
   readonly next: Next | null
   /** The run that is beginning. */
   readonly firing: Firing | null

@@ -1,5 +1,5 @@
 /** What happened to a schedule. Runs that have come to something are public: lists of runs read them. */
-import type { DisabledReason, Firing, Next } from "./commands.ts"
+import type { StopReason, Firing, Next } from "./commands.ts"
 
 interface Timed {
   readonly at: number
@@ -47,7 +47,7 @@ export interface Ran extends Timed {
 
 interface Disabled extends Timed {
   readonly type: "disabled"
-  readonly reason: DisabledReason
+  readonly reason: StopReason
 }
 
 interface Deleted extends Timed {

@@ -61,6 +61,10 @@ export const summaryReservationOf = ({
   readonly round: string
 }) => reservationNamed(`${turnId}/summary/${step}/${round}`)
 
+/** The same of a subscription's screen: by what it looks at. */
+export const screenReservationOf = ({ id, look }: { readonly id: string; readonly look: number }) =>
+  reservationNamed(`${id}/screen/${look}`)
+
 /** B2. */
 export const reservationOf = ({
   attempt,

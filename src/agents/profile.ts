@@ -41,7 +41,7 @@ const says = {
   maxParallelTools: `Tool calls that a turn may run at once. ${limits.turn.maxParallelTools.usual} when absent.`,
   families:
     "Families of built-in tools that the agent may be offered. Those that this server has are `thread`, `agents`, " +
-    "`connections` and `memory`.",
+    "`connections`, `memory`, `feeds` and `subscriptions`.",
   familyExposure:
     "Whether the model sees the tools of families from the start, or only once `tool_search` has revealed their " +
     "family. `search` when absent.",
@@ -93,7 +93,8 @@ export const servedFamilies: ReadonlyArray<typeof ToolFamily.Type> = [
   "connections",
   "memory",
   "feeds",
-  "schedules"
+  "schedules",
+  "subscriptions"
 ]
 
 const Family = ToolFamily.check(

@@ -247,6 +247,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/agents/{agentId}/subscriptions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Create a subscription */
+        post: operations["subscriptions.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/approval-policy": {
         parameters: {
             query?: never;
@@ -961,6 +978,76 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/subscriptions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List subscriptions */
+        get: operations["subscriptions.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/subscriptions/{subscriptionId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a subscription */
+        get: operations["subscriptions.get"];
+        put?: never;
+        post?: never;
+        /** Delete a subscription */
+        delete: operations["subscriptions.delete"];
+        options?: never;
+        head?: never;
+        /** Change a subscription */
+        patch: operations["subscriptions.update"];
+        trace?: never;
+    };
+    "/v1/subscriptions/{subscriptionId}/evaluate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Try a subscription on a sample */
+        post: operations["subscriptions.evaluate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/subscriptions/{subscriptionId}/evaluations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List evaluations */
+        get: operations["subscriptions.evaluations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/threads": {
         parameters: {
             query?: never;
@@ -1532,7 +1619,7 @@ export interface components {
         };
         ApprovalRule: {
             /** @description What the rule is about: `noun.verb`, `noun.*` for every change of a noun, `*` for every change. Reads are meant only where they are named. */
-            actions: ("*" | "agent.*" | "thread.*" | "identity.*" | "memory.*" | "feed.*" | "schedule.*" | "agent.read" | "agent.create" | "agent.update" | "agent.archive" | "thread.read" | "identity.disable" | "identity.enable" | "memory.put" | "memory.delete" | "feed.create" | "feed.update" | "feed.archive" | "feed.append" | "schedule.create" | "schedule.update" | "schedule.delete" | "schedule.run")[];
+            actions: ("*" | "agent.*" | "thread.*" | "identity.*" | "memory.*" | "feed.*" | "schedule.*" | "subscription.*" | "agent.read" | "agent.create" | "agent.update" | "agent.archive" | "thread.read" | "identity.disable" | "identity.enable" | "memory.put" | "memory.delete" | "feed.create" | "feed.update" | "feed.archive" | "feed.append" | "schedule.create" | "schedule.update" | "schedule.delete" | "schedule.run" | "subscription.read" | "subscription.create" | "subscription.update" | "subscription.delete")[];
             /** @description Only requests about these agents, or by them. Absent: whatever they are about. */
             agentIds?: string[];
             /** @description Whose requests the rule is about. */
@@ -1542,7 +1629,7 @@ export interface components {
         };
         ApprovalRuleInput: {
             /** @description What the rule is about: `noun.verb`, `noun.*` for every change of a noun, `*` for every change. Reads are meant only where they are named. */
-            actions: ("*" | "agent.*" | "thread.*" | "identity.*" | "memory.*" | "feed.*" | "schedule.*" | "agent.read" | "agent.create" | "agent.update" | "agent.archive" | "thread.read" | "identity.disable" | "identity.enable" | "memory.put" | "memory.delete" | "feed.create" | "feed.update" | "feed.archive" | "feed.append" | "schedule.create" | "schedule.update" | "schedule.delete" | "schedule.run")[];
+            actions: ("*" | "agent.*" | "thread.*" | "identity.*" | "memory.*" | "feed.*" | "schedule.*" | "subscription.*" | "agent.read" | "agent.create" | "agent.update" | "agent.archive" | "thread.read" | "identity.disable" | "identity.enable" | "memory.put" | "memory.delete" | "feed.create" | "feed.update" | "feed.archive" | "feed.append" | "schedule.create" | "schedule.update" | "schedule.delete" | "schedule.run" | "subscription.read" | "subscription.create" | "subscription.update" | "subscription.delete")[];
             /** @description Only requests about these agents, or by them. Absent: whatever they are about. */
             agentIds?: string[];
             /** @description Whose requests the rule is about. */
@@ -2004,6 +2091,77 @@ export interface components {
              * @description Seconds after which to try again: what the header Retry-After says.
              */
             retryAfterSeconds?: number;
+        };
+        Evaluated: {
+            /** @description What would be handed over. */
+            content?: string;
+            /** @description Why the condition could not be asked of it. */
+            error?: string;
+            /** @description Whether the message matches. */
+            matched: boolean;
+        };
+        EvaluateSample: {
+            /** @description A message that might come. */
+            sample: components["schemas"]["SampleMessage"];
+        };
+        Evaluation: {
+            /**
+             * Format: date-time
+             * @description When it was.
+             */
+            at: string;
+            /**
+             * Format: int64
+             * @description How many of them match. Absent of what failed.
+             */
+            count?: number;
+            /** @description Why it failed. */
+            error?: {
+                /** @description What was wrong, as a word. */
+                code: string;
+                /** @description What was wrong, for people. */
+                message: string;
+            };
+            /**
+             * Format: int64
+             * @description Seq of the first message.
+             */
+            fromSeq: number;
+            /**
+             * @description Why messages that match were dismissed.
+             * @enum {string}
+             */
+            reason?: "hop_limit" | "identity_disabled" | "messages_trimmed";
+            /**
+             * Format: date-time
+             * @description When the next attempt was to be.
+             */
+            retryAt?: string;
+            /**
+             * Format: int64
+             * @description Its place among those of the subscription.
+             */
+            seq: number;
+            /**
+             * @description What became of the messages.
+             * @enum {string}
+             */
+            status: "escalated" | "dismissed" | "failed";
+            /** @description The thread that has got them. */
+            threadId?: string;
+            /**
+             * Format: int64
+             * @description Seq of the last message.
+             */
+            toSeq: number;
+            /** @description The turn of that. */
+            turnId?: string;
+        };
+        EvaluationPage: {
+            /** @description Evaluations of this page, newest first. */
+            evaluations: components["schemas"]["Evaluation"][];
+            /** @description Present while more rows remain: passed back as `cursor`, it gives the next page. */
+            nextCursor?: string;
         };
         EventPage: {
             /** @description Events of the log, in the order that was asked for. */
@@ -2702,6 +2860,24 @@ export interface components {
              */
             format: "jpeg" | "png" | "gif" | "webp";
         };
+        ImmediateCadence: {
+            /** @description Messages that are handed over together at most. 1 when absent: a message, a turn. */
+            maxMessages?: number;
+            /**
+             * @description Tells the kinds apart.
+             * @enum {string}
+             */
+            mode: "immediate";
+        };
+        ImmediateCadenceInput: {
+            /** @description Messages that are handed over together at most. 1 when absent: a message, a turn. */
+            maxMessages?: number;
+            /**
+             * @description Tells the kinds apart.
+             * @enum {string}
+             */
+            mode: "immediate";
+        };
         InputRecord: {
             /** @description What is said. At most 20 image blocks, with different ids. */
             content: (components["schemas"]["TextBlock"] | components["schemas"]["ImageBlock"])[];
@@ -3376,6 +3552,19 @@ export interface components {
              */
             type: "user" | "api_key" | "agent" | "schedule" | "trigger" | "subscription";
         };
+        PrincipalInput: {
+            /** @description Id of the actor: of a key, agent, schedule or subscription. */
+            id: string;
+            /** @description Provenance: the identity that it acted as. At most 512 bytes of UTF-8 without control characters, once surrounding whitespace is trimmed. */
+            identity?: string;
+            /** @description What a trigger says of an event outside. It carries no authority. */
+            origin?: components["schemas"]["Origin"];
+            /**
+             * @description What kind of actor it is.
+             * @enum {string}
+             */
+            type: "user" | "api_key" | "agent" | "schedule" | "trigger" | "subscription";
+        };
         Profile: {
             /**
              * Format: date-time
@@ -3391,7 +3580,7 @@ export interface components {
             createdAt: string;
             /** @description What the profile is for, in words for people. */
             description?: string;
-            /** @description Families of built-in tools that the agent may be offered. Those that this server has are `thread`, `agents`, `connections` and `memory`. */
+            /** @description Families of built-in tools that the agent may be offered. Those that this server has are `thread`, `agents`, `connections`, `memory`, `feeds` and `subscriptions`. */
             families?: ("agents" | "connections" | "thread" | "memory" | "artifacts" | "sites" | "web" | "schedules" | "feeds" | "subscriptions" | "sandbox")[];
             /**
              * @description Whether the model sees the tools of families from the start, or only once `tool_search` has revealed their family. `search` when absent.
@@ -3438,8 +3627,8 @@ export interface components {
             compaction?: components["schemas"]["CompactionInput"];
             /** @description What the profile is for, in words for people. At most 4096 bytes of UTF-8. */
             description?: string;
-            /** @description Families of built-in tools that the agent may be offered. Those that this server has are `thread`, `agents`, `connections` and `memory`. */
-            families?: ("agents" | "connections" | "thread" | "memory" | "schedules" | "feeds")[];
+            /** @description Families of built-in tools that the agent may be offered. Those that this server has are `thread`, `agents`, `connections`, `memory`, `feeds` and `subscriptions`. */
+            families?: ("agents" | "connections" | "thread" | "memory" | "schedules" | "feeds" | "subscriptions")[];
             /**
              * @description Whether the model sees the tools of families from the start, or only once `tool_search` has revealed their family. `search` when absent.
              * @enum {string}
@@ -3513,8 +3702,8 @@ export interface components {
             compaction?: components["schemas"]["CompactionPatch"] | null;
             /** @description What the profile is for, in words for people. */
             description?: string | null;
-            /** @description Families of built-in tools that the agent may be offered. Those that this server has are `thread`, `agents`, `connections` and `memory`. */
-            families?: ("agents" | "connections" | "thread" | "memory" | "schedules" | "feeds")[] | null;
+            /** @description Families of built-in tools that the agent may be offered. Those that this server has are `thread`, `agents`, `connections`, `memory`, `feeds` and `subscriptions`. */
+            families?: ("agents" | "connections" | "thread" | "memory" | "schedules" | "feeds" | "subscriptions")[] | null;
             /** @description Whether the model sees the tools of families from the start, or only once `tool_search` has revealed their family. `search` when absent. */
             familyExposure?: ("search" | "always") | null;
             /** @description Hooks that judge what happens in a turn, asked in this order. */
@@ -3613,6 +3802,20 @@ export interface components {
             maxAgeSeconds?: number;
             /** @description How many of the newest messages are kept. */
             maxMessages?: number;
+        };
+        ReuseTarget: {
+            /**
+             * @description Tells the kinds apart.
+             * @enum {string}
+             */
+            mode: "reuse";
+        };
+        ReuseTargetInput: {
+            /**
+             * @description Tells the kinds apart.
+             * @enum {string}
+             */
+            mode: "reuse";
         };
         RevealedModelTool: {
             /** @description What the tool does, in words for the model. */
@@ -3748,6 +3951,16 @@ export interface components {
         } & {
             [key: string]: unknown;
         }));
+        SampleMessage: {
+            /** @description Its data. */
+            data?: unknown;
+            /** @description Who appended it. Absent: whoever asks. */
+            principal?: components["schemas"]["PrincipalInput"];
+            /** @description Its tags. */
+            tags?: string[];
+            /** @description What the message says. At most 32768 bytes of UTF-8. */
+            text: string;
+        };
         Schedule: {
             /** @description Agent that gets the message. */
             agentId: string;
@@ -3834,6 +4047,28 @@ export interface components {
         ScheduleAnswer: {
             /** @description The schedule. */
             schedule: components["schemas"]["Schedule"];
+        };
+        ScheduleCadence: {
+            /** @description Cron expression of five fields, or a word such as `@daily`. */
+            expression: string;
+            /**
+             * @description Tells the kinds apart.
+             * @enum {string}
+             */
+            mode: "schedule";
+            /** @description Name of the IANA database, such as `Europe/Berlin`. */
+            timezone: string;
+        };
+        ScheduleCadenceInput: {
+            /** @description Cron expression of five fields, or a word such as `@daily`. */
+            expression: string;
+            /**
+             * @description Tells the kinds apart.
+             * @enum {string}
+             */
+            mode: "schedule";
+            /** @description Name of the IANA database, such as `Europe/Berlin`. */
+            timezone: string;
         };
         ScheduleInput: {
             /** @description How old the newest instant that was missed may be and still fire. 3600 when absent. */
@@ -4011,8 +4246,34 @@ export interface components {
             /** @description The thread. It must be one of the same agent. */
             threadId: string;
         };
+        Screen: {
+            /** @description What makes messages worth a turn, in words for the model. At most 4096 bytes of UTF-8. */
+            instructions?: string;
+            /** @description Model that is asked, on the agent's budget. */
+            model: components["schemas"]["ModelSelector"];
+        };
+        ScreenInput: {
+            /** @description What makes messages worth a turn, in words for the model. At most 4096 bytes of UTF-8. */
+            instructions?: string;
+            /** @description Model that is asked, on the agent's budget. */
+            model: components["schemas"]["ModelSelector"];
+        };
         /** @description Names that HTTP, MCP or this server use themselves are refused. */
         SecretHeader: string;
+        SpawnTarget: {
+            /**
+             * @description Tells the kinds apart.
+             * @enum {string}
+             */
+            mode: "spawn";
+        };
+        SpawnTargetInput: {
+            /**
+             * @description Tells the kinds apart.
+             * @enum {string}
+             */
+            mode: "spawn";
+        };
         SubmittedMessage: {
             /** @description What is said. At most 20 image blocks, with different ids. */
             content: (components["schemas"]["TextBlock"] | components["schemas"]["ImageBlock"])[];
@@ -4046,6 +4307,152 @@ export interface components {
             submittedBy?: components["schemas"]["Principal"];
             /** @description Turn that the message begins, or joins. */
             turnId: string;
+        };
+        Subscription: {
+            /** @description The agent that gets the messages. */
+            agentId: string;
+            /** @description When messages are handed over. `immediate` when absent. */
+            cadence: components["schemas"]["ImmediateCadence"] | components["schemas"]["WindowCadence"] | components["schemas"]["ScheduleCadence"];
+            /** @description CEL over `text`, `tags`, `data`, `principal`, `seq` and `appendedAt` of one message, that says whether it matches. Absent or empty: every message does. */
+            condition: string;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            createdAt: string;
+            /** @description Who made it. */
+            createdBy: components["schemas"]["Principal"];
+            /**
+             * Format: int64
+             * @description Everything up to this seq is dealt with.
+             */
+            cursor: number;
+            /** @description Why it was disabled, where nobody has asked for that: `feed_archived`, `agent_archived`, `thread_archived`, `thread_not_found`, `failures` or `poisoned`. */
+            disabledReason?: string;
+            /** @description Whether it looks at what comes. */
+            enabled: boolean;
+            /**
+             * Format: date-time
+             * @description Since when the feed takes no messages any more.
+             */
+            feedArchivedAt?: string;
+            /** @description The feed whose messages it looks at. */
+            feedId: string;
+            /** @description What the feed is called now. */
+            feedName: string;
+            /** @description Id of the subscription. */
+            id: string;
+            /** @description The identity that its turns act for. */
+            identity?: string;
+            /** @description Whether messages of its own agent count. False when absent. */
+            includeSelf: boolean;
+            /** @description What the agent is to do with them, said before the messages. */
+            intent: string;
+            /**
+             * Format: date-time
+             * @description When messages were judged last.
+             */
+            lastEvaluatedAt?: string;
+            /**
+             * @description Why messages that match were dismissed.
+             * @enum {string}
+             */
+            lastReason?: "hop_limit" | "identity_disabled" | "messages_trimmed";
+            /**
+             * @description What became of them: `escalated` was handed over, `dismissed` was not to be, `failed` is tried again.
+             * @enum {string}
+             */
+            lastStatus?: "escalated" | "dismissed" | "failed";
+            /** @description The thread that has got the last ones. */
+            lastThreadId?: string;
+            /** @description The turn of that. */
+            lastTurnId?: string;
+            /** @description What people call it. */
+            name?: string;
+            /**
+             * Format: date-time
+             * @description When the window ends, or the next attempt is made.
+             */
+            nextAt?: string;
+            /**
+             * Format: int64
+             * @description Messages behind the cursor.
+             */
+            pendingCount: number;
+            /** @description A model that is asked first whether the messages are worth a turn. */
+            screen?: components["schemas"]["Screen"];
+            /** @description Which thread they are handed to. `spawn` when absent. */
+            target: components["schemas"]["SpawnTarget"] | components["schemas"]["ThreadTarget"] | components["schemas"]["ReuseTarget"];
+            /**
+             * Format: date-time
+             * @description When it was changed last.
+             */
+            updatedAt: string;
+            /** @description Workspace of both. */
+            workspaceId: string;
+        };
+        SubscriptionInput: {
+            /** @description When messages are handed over. `immediate` when absent. */
+            cadence?: components["schemas"]["ImmediateCadenceInput"] | components["schemas"]["WindowCadenceInput"] | components["schemas"]["ScheduleCadenceInput"];
+            /** @description CEL over `text`, `tags`, `data`, `principal`, `seq` and `appendedAt` of one message, that says whether it matches. Absent or empty: every message does. At most 1024 bytes of UTF-8. */
+            condition?: string;
+            /**
+             * Format: int64
+             * @description Seq up to which messages are passed over. Absent: all that the feed holds; those to come count.
+             */
+            cursor?: number;
+            /** @description Whether it looks at what comes. True when absent. */
+            enabled?: boolean;
+            /** @description The feed whose messages it looks at. */
+            feedId: string;
+            /** @description The identity that its turns act for. At most 512 bytes of UTF-8 without control characters, once surrounding whitespace is trimmed. */
+            identity?: string;
+            /** @description Whether messages of its own agent count. False when absent. */
+            includeSelf?: boolean;
+            /** @description What the agent is to do with them, said before the messages. At most 4096 bytes of UTF-8. */
+            intent?: string;
+            /** @description What people call it. */
+            name?: string;
+            /** @description A model that is asked first whether the messages are worth a turn. */
+            screen?: components["schemas"]["ScreenInput"];
+            /** @description Which thread they are handed to. `spawn` when absent. */
+            target?: components["schemas"]["SpawnTargetInput"] | components["schemas"]["ThreadTargetInput"] | components["schemas"]["ReuseTargetInput"];
+        };
+        SubscriptionPage: {
+            /** @description Present while more rows remain: passed back as `cursor`, it gives the next page. */
+            nextCursor?: string;
+            /** @description Subscriptions of this page, newest first. */
+            subscriptions: components["schemas"]["Subscription"][];
+        };
+        SubscriptionPatch: {
+            /** @description When messages are handed over. `immediate` when absent. */
+            cadence?: components["schemas"]["ImmediateCadenceInput"] | components["schemas"]["WindowCadenceInput"] | components["schemas"]["ScheduleCadenceInput"] | null;
+            /** @description CEL over `text`, `tags`, `data`, `principal`, `seq` and `appendedAt` of one message, that says whether it matches. Absent or empty: every message does. */
+            condition?: string | null;
+            /**
+             * Format: int64
+             * @description Seq up to which everything counts as dealt with: what was handed over behind it is handed over again.
+             */
+            cursor?: number;
+            /** @description Whether it looks at what comes. True when absent. */
+            enabled?: boolean | null;
+            /** @description The identity that its turns act for. */
+            identity?: string | null;
+            /** @description Whether messages of its own agent count. False when absent. */
+            includeSelf?: boolean | null;
+            /** @description What the agent is to do with them, said before the messages. */
+            intent?: string | null;
+            /** @description What people call it. */
+            name?: string | null;
+            /** @description A model that is asked first whether the messages are worth a turn. */
+            screen?: {
+                /** @description What makes messages worth a turn, in words for the model. */
+                instructions?: string | null;
+                /** @description Model that is asked, on the agent's budget. */
+                model?: components["schemas"]["ModelSelector"];
+            } | null;
+            /** @description Which thread they are handed to. `spawn` when absent. */
+            target?: components["schemas"]["SpawnTargetInput"] | components["schemas"]["ThreadTargetInput"] | components["schemas"]["ReuseTargetInput"] | null;
         };
         TextBlock: {
             /** @description The words, with at least one character that is no white space. */
@@ -4260,6 +4667,24 @@ export interface components {
              * @description When the thread last did anything.
              */
             updatedAt: string;
+        };
+        ThreadTarget: {
+            /**
+             * @description Tells the kinds apart.
+             * @enum {string}
+             */
+            mode: "thread";
+            /** @description The thread that gets them. */
+            threadId: string;
+        };
+        ThreadTargetInput: {
+            /**
+             * @description Tells the kinds apart.
+             * @enum {string}
+             */
+            mode: "thread";
+            /** @description The thread that gets them. */
+            threadId: string;
         };
         Timing: {
             /**
@@ -5083,6 +5508,28 @@ export interface components {
             message: string;
             /** @description The field that it is about, such as `models[0]`. */
             path: string;
+        };
+        WindowCadence: {
+            /** @description Messages that are handed over together at most. With as many the window ends. 1000 when absent. */
+            maxMessages?: number;
+            /**
+             * @description Tells the kinds apart.
+             * @enum {string}
+             */
+            mode: "window";
+            /** @description Seconds from the first message that matches to the handover. */
+            windowSeconds: number;
+        };
+        WindowCadenceInput: {
+            /** @description Messages that are handed over together at most. With as many the window ends. 1000 when absent. */
+            maxMessages?: number;
+            /**
+             * @description Tells the kinds apart.
+             * @enum {string}
+             */
+            mode: "window";
+            /** @description Seconds from the first message that matches to the handover. */
+            windowSeconds: number;
         };
     };
     responses: never;
@@ -6000,6 +6447,48 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ScheduleRunPage"];
+                };
+            };
+        };
+    };
+    "subscriptions.create": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Sent again with the same body within 24 hours, the request takes effect once and gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the agent.
+                 * @example agt_0000000000000000000000dem0
+                 */
+                agentId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SubscriptionInput"];
+            };
+        };
+        responses: {
+            /** @description Created, as it is now. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Subscription"];
+                };
+            };
+            /** @description Parked for approval: poll the operation for its result. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperationHandle"];
                 };
             };
         };
@@ -7744,6 +8233,197 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RoleDecision"];
+                };
+            };
+        };
+    };
+    "subscriptions.list": {
+        parameters: {
+            query?: {
+                /** @description Only those of this agent. */
+                agentId?: string;
+                /** @description The `nextCursor` of the page before, for the page after it. Filters come from it. */
+                cursor?: string;
+                /** @description Only those to this feed. */
+                feedId?: string;
+                /** @description Rows of a page. 50 when absent. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for, as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SubscriptionPage"];
+                };
+            };
+        };
+    };
+    "subscriptions.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the subscription. */
+                subscriptionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for, as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Subscription"];
+                };
+            };
+            /** @description Parked for approval: poll the operation for its result. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperationHandle"];
+                };
+            };
+        };
+    };
+    "subscriptions.delete": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An ETag that was read, quotes and all: the request holds only while it is still that, else it is 412. `*`, the default, is any. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Id of the subscription. */
+                subscriptionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Parked for approval: poll the operation for its result. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperationHandle"];
+                };
+            };
+            /** @description Done; there is nothing to say. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    "subscriptions.update": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An ETag that was read, quotes and all: the request holds only while it is still that, else it is 412. `*`, the default, is any. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Id of the subscription. */
+                subscriptionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["SubscriptionPatch"];
+            };
+        };
+        responses: {
+            /** @description Done; this is how it stands now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Subscription"];
+                };
+            };
+            /** @description Parked for approval: poll the operation for its result. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperationHandle"];
+                };
+            };
+        };
+    };
+    "subscriptions.evaluate": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Sent again with the same body within 24 hours, the request takes effect once and gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id of the subscription. */
+                subscriptionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EvaluateSample"];
+            };
+        };
+        responses: {
+            /** @description Done; this is how it stands now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Evaluated"];
+                };
+            };
+        };
+    };
+    "subscriptions.evaluations": {
+        parameters: {
+            query?: {
+                /** @description The `nextCursor` of the page before, for the page after it. Filters come from it. */
+                cursor?: string;
+                /** @description Rows of a page. 100 when absent. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the subscription. */
+                subscriptionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for, as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvaluationPage"];
                 };
             };
         };

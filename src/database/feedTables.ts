@@ -1,4 +1,4 @@
-/** Columns of the tables of feeds (migration 16), as queries see them. JSON columns are written as text. */
+/** Columns of the tables of feeds (migrations 16 and 19), as queries see them. JSON columns are written as text. */
 import type { ColumnType, Generated } from "kysely"
 
 type Json = ColumnType<unknown, string, string>
@@ -22,5 +22,15 @@ export interface FeedTables {
     created_by: Json
     updated_at: Date
     archived_at: Date | null
+  } /** Of each subscription that was made and is not deleted: what an append has to know of it. */
+  subscribers: {
+    workspace: string
+    feed: string
+    id: string
+    agent: string
+    listed: boolean
+    condition: string | null
+    include_self: boolean
+    created_at: Date
   }
 }

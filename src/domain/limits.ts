@@ -24,7 +24,9 @@ export const pages = {
   feeds: [50, 200],
   feedMessages: [100, 200],
   schedules: [20, 100],
-  scheduleRuns: [100, 200]
+  scheduleRuns: [100, 200],
+  subscriptions: [50, 200],
+  evaluations: [100, 200]
 } as const
 
 export const limits = {
@@ -123,12 +125,28 @@ export const limits = {
   dedupeKeyChars: 255,
   dedupeHours: 24,
   feedTail: 10_000,
+  subscriptionsPerFeed: 1000,
+  subscriptionsPerAgent: 100,
+  subscriptionNameChars: 120,
+  subscriptionIntentBytes: 4096,
+  cronChars: 256,
+  timezoneChars: 64,
+  celBytes: 1024,
+  celNodes: 256,
+  screenInstructionsBytes: 4096,
+  windowSeconds: { least: 30, most: 86_400 },
+  /** Messages that a subscription hands over at once. */
+  batchMessages: 1000,
+  /** Of a message's text in what is handed over. */
+  batchTextBytes: 2 * 1024,
+  /** Turns that lead to each other by way of feeds; messages with more hops are passed over. */
+  feedHops: 8,
+  /** How long what was escalated, dismissed or failed is listed. */
+  evaluationDays: 90,
   feedWaitSeconds: 30,
   /** Of an agent, that are not deleted. */
   schedules: 100,
   scheduleNameChars: 120,
-  cronChars: 128,
-  timezoneChars: 64,
   /** Seconds. */
   scheduleIntervalSeconds: { least: 60, most: 31_536_000 },
   scheduleCatchUpSeconds: { least: 10, most: 31_536_000, usual: 3_600 },

@@ -4,7 +4,8 @@
  * W1. Whoever appends holds the feed's row: seqs have no gaps, and follow each other in the order of the commits.
  * W2. The number of statements does not depend on the number of messages.
  * W3. A key that came within 24 hours stands for the message that has it, also where that is not kept any more.
- * W4. Messages without keys are one statement, where no answer has to be kept with them.
+ * W4. Subscriptions that messages match are told in the same transaction.
+ * W5. Messages without keys, that match no subscription, are one statement, where no answer has to be kept with them.
  */
 import { Effect } from "effect"
 import { sql } from "kysely"
@@ -13,6 +14,7 @@ import type { Tx } from "../database/handle.ts"
 import { toUuid } from "../domain/ids.ts"
 import { limits } from "../domain/limits.ts"
 import type { Principal } from "../domain/principal.ts"
+import { judge, tellSubscribers } from "../subscriptions/matching.ts"
 import type { FeedAppend, FeedAppended, FeedMessageInput } from "./feed.ts"
 
 export interface AppendedBy {
@@ -28,6 +30,8 @@ export type AppendRefusal =
   | { readonly refused: "conflict"; readonly lastSeq: number }
 
 interface Row {
+  /** Of its message among those that were sent. */
+  readonly place: number
   readonly seq: number
   readonly body: string
   readonly key: string | null
@@ -53,30 +57,33 @@ const knownKeys = async (tx: Tx, space: string, feed: string, keys: ReadonlyArra
 /** Numbers what is new; what has a key that is known gets the seq of that. `known` learns the new keys. */
 const numbered = (messages: ReadonlyArray<FeedMessageInput>, lastSeq: number, known: Map<string, number>) => {
   const rows: Array<Row> = []
-  const answers = messages.map((message): FeedAppended["messages"][number] => {
+  const answers = messages.map((message, place): FeedAppended["messages"][number] => {
     const { dedupeKey } = message
     const before = dedupeKey === undefined ? undefined : known.get(dedupeKey)
     if (before !== undefined) return { seq: before, duplicate: true }
     const seq = lastSeq + rows.length + 1
     if (dedupeKey !== undefined) known.set(dedupeKey, seq)
-    rows.push({ seq, body: bodyOf(message), key: dedupeKey ?? null })
+    rows.push({ place, seq, body: bodyOf(message), key: dedupeKey ?? null })
     return { seq }
   })
   return { answers, rows }
 }
 
+/** `told` hears the ids of the subscriptions that are told, once they are. */
 export const appendMessages = async (
   tx: Tx,
   workspace: string,
   feedId: string,
   { expectedLastSeq, messages }: FeedAppend,
-  { hops, principal }: AppendedBy
+  { hops, principal }: AppendedBy,
+  told: (subscriptions: ReadonlyArray<string>) => void = () => {}
 ): Promise<FeedAppended | AppendRefusal> => {
   const space = toUuid(workspace)
   const feed = toUuid(feedId)
+  const judged = judge(workspace, feedId, messages, principal)
   const held = await tx
     .selectFrom("feeds")
-    .select(["last_seq", "archived_at"])
+    .select(["last_seq", "archived_at", "subscribers_rev"])
     .where("workspace", "=", space)
     .where("id", "=", feed)
     .forUpdate()
@@ -97,6 +104,9 @@ export const appendMessages = async (
       clock_timestamp()
     from unnest(${rows.map(({ seq }) => seq)}::bigint[], ${rows.map(({ body }) => body)}::text[],
       ${rows.map(({ key }) => key)}::text[]) m (seq, body, key)`.execute(tx)
+  const rev = Number(held.subscribers_rev)
+  const seqs = new Map(rows.map(({ place, seq }) => [place, seq]))
+  told(await tellSubscribers(tx, { workspace, feedId, rev, messages, seqs, principal }, judged))
   return { messages: answers, startSeq: first.seq, endSeq: last.seq }
 }
 
@@ -104,13 +114,14 @@ export const appendMessages = async (
 const aloneText = `with counted as (
     update feeds set last_seq = last_seq + cardinality($3::text[])
     where workspace = $1::uuid and id = $2::uuid and archived_at is null and ($6::bigint is null or last_seq = $6)
+      and subscribers_rev = $7::bigint
     returning last_seq - cardinality($3::text[]) as before),
   added as (insert into feed_messages (workspace, feed, seq, body, principal, hops, appended_at)
     select $1::uuid, $2::uuid, c.before + m.place, m.body::json, $4::json, $5::int, clock_timestamp()
     from counted c, unnest($3::text[]) with ordinality m (body, place))
   select before from counted`
 
-/** By itself (W4). Undefined where nothing was written: `appendMessages` then says why, or writes it. */
+/** By itself (W5). Undefined where nothing was written: `appendMessages` then says why, or writes it. */
 export const appendAlone = Effect.fnUntraced(function* (
   database: Database["Service"],
   workspace: string,
@@ -119,11 +130,14 @@ export const appendAlone = Effect.fnUntraced(function* (
   { hops, principal }: AppendedBy
 ) {
   if (messages.some(({ dedupeKey }) => dedupeKey !== undefined)) return undefined
+  // Of a feed that nobody has subscribed to, nothing is remembered.
+  const { hits, rev } = judge(workspace, feedId, messages, principal) ?? { hits: [], rev: 0 }
+  if (hits.length > 0) return undefined
   const values = [toUuid(workspace), toUuid(feedId), messages.map(bodyOf), JSON.stringify(principal), hops]
   const [row] = yield* database.read<{ readonly before: string }>({
     name: "feed_append",
     text: aloneText,
-    values: [...values, expectedLastSeq ?? null]
+    values: [...values, expectedLastSeq ?? null, rev]
   })
   if (row === undefined) return undefined
   const before = Number(row.before)

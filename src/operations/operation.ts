@@ -26,7 +26,11 @@ export const operationActions = [
   "schedule.create",
   "schedule.update",
   "schedule.delete",
-  "schedule.run"
+  "schedule.run",
+  "subscription.read",
+  "subscription.create",
+  "subscription.update",
+  "subscription.delete"
 ] as const
 export type OperationAction = (typeof operationActions)[number]
 

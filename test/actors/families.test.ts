@@ -8,6 +8,7 @@ import { connectionsFamily } from "../../actors/thread/tools/families/connection
 import { feedsFamily } from "../../actors/thread/tools/families/feeds.ts"
 import { memoryFamily } from "../../actors/thread/tools/families/memory.ts"
 import { schedulesFamily } from "../../actors/thread/tools/families/schedules.ts"
+import { subscriptionsFamily } from "../../actors/thread/tools/families/subscriptions.ts"
 import { threadFamily } from "../../actors/thread/tools/families/thread.ts"
 import { makeTools } from "../../actors/thread/tools/toolbox.ts"
 import type { Carry } from "../../machines/thread/context.ts"
@@ -18,6 +19,7 @@ import { Journal } from "../../src/journal/Journal.ts"
 import { noUsage } from "../../src/domain/usage.ts"
 import { toProviderName } from "../../src/models/toolNames.ts"
 import { makeThreadModel } from "../../src/threads/shownModel.ts"
+import { makeChanging } from "../../src/subscriptions/changing.ts"
 import { ThreadReads } from "../../src/threads/ThreadReads.ts"
 import { Validators } from "../../src/tools/jsonSchema.ts"
 import { addToolset } from "../http/toolFixture.ts"
@@ -58,6 +60,11 @@ const families = async () => [
     database: server.database,
     now: Date.now,
     wake: () => {}
+  }),
+  subscriptionsFamily({
+    approval: () => Effect.succeed(undefined),
+    changing: await server.runtime.runPromise(makeChanging),
+    database: server.database
   })
 ]
 

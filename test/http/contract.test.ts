@@ -165,7 +165,7 @@ describe.each(built)("%s", (_, operation) => {
 
 it("what the contract names and is not built yet is not in the document", () => {
   const later = operations.filter((operation) => operation.later)
-  assert.deepStrictEqual(later.map(title), ["GET /v1/subscriptions/{subscriptionId}"])
+  assert.deepStrictEqual(later.map(title), [])
   for (const { method, path } of later)
     assert.isUndefined(document.paths[path]?.[method], `${path} is there: take "later" from the transcription`)
 })

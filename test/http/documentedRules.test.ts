@@ -174,8 +174,14 @@ const rules: ReadonlyArray<
   [
     "ProfileInput",
     "families that this server has",
-    [{ name: "P", models: ["a/b"], families: ["thread", "agents", "connections", "memory", "feeds", "schedules"] }],
-    [{ name: "P", models: ["a/b"], families: ["subscriptions"] }]
+    [
+      {
+        name: "P",
+        models: ["a/b"],
+        families: ["thread", "agents", "connections", "memory", "feeds", "schedules", "subscriptions"]
+      }
+    ],
+    [{ name: "P", models: ["a/b"], families: ["sandbox"] }]
   ],
   [
     "ClientTool",
@@ -317,7 +323,10 @@ describe("the document says of", () => {
       "200 POST /v1/threads/{threadId}/cancel",
       "200 POST /v1/threads/{threadId}/compact",
       "200 POST /v1/threads/{threadId}/archive",
-      "200 POST /v1/feeds/{feedId}/archive"
+      "200 POST /v1/feeds/{feedId}/archive",
+      "201 POST /v1/agents/{agentId}/subscriptions",
+      "200 GET /v1/subscriptions/{subscriptionId}",
+      "200 PATCH /v1/subscriptions/{subscriptionId}"
     ])
   })
 

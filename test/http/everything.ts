@@ -47,6 +47,7 @@ export const furnish = async (client: Client): Promise<Ids> => {
   const { toolCallId = "" } = waits.find(({ type }) => type === "client_tool") ?? {}
   const { id: inputId, turnId } = await submit(client, threadId, "waits")
   const hookId: string = (await client.get(`/v1/profiles/${profileId}`)).body.profile.hooks[0].id
+  const feedId: string = (await made("/v1/feeds", { name: namespace })).feed.id
   const noted = async (path: string): Promise<string> => (await client.put(path, { value: "v" })).body.entry.version
   const versionId = await noted(`/v1/agents/${agentId}/memory/entry?key=k`)
   shared.set(versionId, await noted("/v1/memory/entry?key=k"))
@@ -74,7 +75,8 @@ export const furnish = async (client: Client): Promise<Ids> => {
       })
     ).connection.id,
     keyId: (await made("/v1/auth/keys", { name: "K", scopes: ["read"] })).key.id,
-    feedId: (await made("/v1/feeds", { name: namespace })).feed.id,
+    feedId,
+    subscriptionId: (await made(`/v1/agents/${agentId}/subscriptions`, { feedId, condition: "false" })).id,
     scheduleId: (
       await made(`/v1/agents/${agentId}/schedules`, {
         name: "S",

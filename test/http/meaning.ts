@@ -6,6 +6,7 @@
  * passes for one of meaning.
  */
 import { cronProblem } from "../../src/schedules/cron.ts"
+import { conditionOf, isInvalid } from "../../src/subscriptions/condition.ts"
 import { isObject } from "./jsonSchema.ts"
 import { type Operation, titleOf } from "./document.ts"
 import type { Sent } from "./requests.ts"
@@ -44,6 +45,31 @@ const daysBefore = (from: unknown, to: unknown) => {
 }
 
 const rules: ReadonlyArray<Rule> = [
+  // Of subscriptions: what is CEL, what has instants, what the feed holds.
+  {
+    says: /, at position \d+$/,
+    at: /^condition$/,
+    isBroken: ({ value }) => typeof value === "string" && isInvalid(conditionOf(value))
+  },
+  {
+    says: /^(?:expected|it has)/,
+    at: /^cadence\.(?:expression|timezone)$/,
+    isBroken: ({ sent }) => {
+      const said = (name: string) => String(ownOf(sent.body, "cadence", name))
+      return cronProblem(said("expression"), said("timezone"), Date.now()) !== undefined
+    }
+  },
+  {
+    says: /^expected at most \d+, the feed's last seq$/,
+    at: /^cursor$/,
+    isBroken: ({ value }) => typeof value === "number" && value > 0
+  },
+  {
+    says: /^is required$/,
+    at: /^screen\.model$/,
+    of: /^PATCH /,
+    isBroken: ({ sent }) => ownOf(sent.body, "screen", "model") === undefined
+  },
   // Bytes, not characters.
   {
     says: /^expected a (?:text|URL|value) of at most (\d+) bytes$/,

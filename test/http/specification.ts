@@ -87,8 +87,7 @@ export const operations: ReadonlyArray<Operation> = [
     schemes: both,
     parameters: [path("subscriptionId")],
     answer: "Subscription",
-    wrapper: true,
-    later: true
+    wrapper: true
   },
   {
     method: "delete",

@@ -54,6 +54,7 @@ import { ensureWorkspace } from "../../src/workspaces/ensure.ts"
 import type { Lines } from "../../src/telemetry/lines.ts"
 import { layerLogs } from "../../src/telemetry/logs.ts"
 import { observe } from "../../src/telemetry/Telemetry.ts"
+import { Subscriptions } from "../../src/subscriptions/Subscriptions.ts"
 import { Schemas } from "../../src/tools/Schemas.ts"
 import { Toolsets } from "../../src/tools/Toolsets.ts"
 import { Images } from "../../src/images/Images.ts"
@@ -189,6 +190,7 @@ const services = (url: string, options: ServerOptions) => {
     Budgets.layer,
     Spending.layer,
     toolsets,
+    Subscriptions.layer,
     UsageCounts.layer
   ).pipe(Layer.provideMerge(ground))
   const edge = Layer.mergeAll(

@@ -18,6 +18,7 @@ import * as images from "./015_images.ts"
 import * as feeds from "./016_feeds.ts"
 import * as archive from "./017_archive.ts"
 import * as schedules from "./018_schedules.ts"
+import * as subscriptions from "./019_subscriptions.ts"
 
 export const migrations: Record<string, Migration> = {
   "001_journal": journal,
@@ -37,5 +38,6 @@ export const migrations: Record<string, Migration> = {
   "015_images": images,
   "016_feeds": feeds,
   "017_archive": archive,
-  "018_schedules": schedules
+  "018_schedules": schedules,
+  "019_subscriptions": subscriptions
 }

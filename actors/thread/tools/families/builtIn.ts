@@ -68,21 +68,17 @@ export const toolError = (text: string): BuiltInOutcome => ({ failure: { code: "
 
 const notNow = toolError("The server's database does not answer at the moment. Try again.")
 
-type JsonSchema = ReturnType<typeof Schema.toJsonSchemaDocument>["schema"]
-
-/** With each shape where it is referred to: not every provider follows references. */
-const spelledOut = (value: unknown, definitions: Readonly<Record<string, JsonSchema>>): unknown => {
-  if (Array.isArray(value)) return value.map((each) => spelledOut(each, definitions))
+/** In the place of a reference what it leads to: not every provider follows them. */
+const inlined = (value: unknown, definitions: Readonly<Record<string, unknown>>): unknown => {
+  if (Array.isArray(value)) return value.map((item) => inlined(item, definitions))
   if (typeof value !== "object" || value === null) return value
-  const [name] = "$ref" in value && typeof value.$ref === "string" ? value.$ref.split("/").slice(-1) : []
-  const { $ref: _, ...rest } = { $ref: undefined, ...value }
-  const whole = name === undefined ? rest : { ...definitions[name], ...rest }
-  return Object.fromEntries(Object.entries(whole).map(([key, each]) => [key, spelledOut(each, definitions)]))
+  if ("$ref" in value) return inlined(definitions[String(value.$ref).replace("#/$defs/", "")], definitions)
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, inlined(item, definitions)]))
 }
 
-const jsonSchemaOf = (input: Schema.Top) => {
+const schemaOf = (input: Schema.Top) => {
   const { definitions, schema } = Schema.toJsonSchemaDocument(input, { onExcessProperty: "error" })
-  return spelledOut(schema, definitions)
+  return inlined(schema, definitions)
 }
 
 export const builtIn = <Input>({
@@ -100,7 +96,7 @@ export const builtIn = <Input>({
     name,
     description,
     asksAgent,
-    inputSchema: jsonSchemaOf(input),
+    inputSchema: schemaOf(input),
     annotations: { readOnlyHint: readOnly, idempotentHint: idempotent ?? readOnly },
     run: (by, given, toolCallId) =>
       decode(given).pipe(

@@ -21,6 +21,7 @@ import { appendRefusal, noFeed } from "../../../../src/feeds/refusals.ts"
 import { listFeeds, readFeed } from "../../../../src/feeds/rows.ts"
 import { keepAnswer } from "../../../../src/idempotency/rows.ts"
 import type { Journal } from "../../../../src/journal/Journal.ts"
+import { shardOf } from "../../../../src/journal/shard.ts"
 import type { ToolApproval } from "../approval.ts"
 import { type BuiltInBy, builtIn, type Family, toolError } from "./builtIn.ts"
 import { limitField, shortened, usual } from "./pages.ts"
@@ -157,13 +158,23 @@ const appendTool = ({ approval, bus, database, journal }: Feeds) => {
     ).pipe(Effect.catch((found) => ("_tag" in found ? Effect.fail(found) : Effect.succeed(refusalOf(found)))))
 
   /** L2. Undefined where another node has just kept an answer for this call. */
-  const appended = (by: BuiltInBy, { feedId, ...append }: AppendInput, scope: string) =>
-    withdrawing<FeedAppended, AppendRefusal | "kept">("feeds.append", async (tx) => {
-      const done = await appendMessages(tx, by.workspace, feedId, append, authorOf(by))
+  const appended = (by: BuiltInBy, { feedId, ...append }: AppendInput, scope: string) => {
+    let told: ReadonlyArray<string> = []
+    return withdrawing<FeedAppended, AppendRefusal | "kept">("feeds.append", async (tx) => {
+      const done = await appendMessages(tx, by.workspace, feedId, append, authorOf(by), (subscriptions) => {
+        told = subscriptions
+      })
       if ("refused" in done) return Result.fail(done)
       const row = { scope, fingerprint: scope, status: 200, body: JSON.stringify(done) }
       return (await keepAnswer(tx, by.workspace, row)) ? Result.succeed(done) : Result.fail("kept")
-    })
+    }).pipe(
+      Effect.tap(() =>
+        Effect.sync(() => {
+          for (const id of told) bus.wake(shardOf(id))
+        })
+      )
+    )
+  }
 
   const run = Effect.fnUntraced(function* (by: BuiltInBy, input: AppendInput, toolCallId: string) {
     const { workspace } = by

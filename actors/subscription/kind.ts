@@ -1,0 +1,172 @@
+/** The subscription as a kind of actor: its whole state in the carry, its moments the ends of windows and pauses. */
+import { Effect } from "effect"
+import { isDeepStrictEqual } from "node:util"
+import type { Command } from "../../machines/subscription/commands.ts"
+import { blank, type Context } from "../../machines/subscription/context.ts"
+import { decide, start } from "../../machines/subscription/decide.ts"
+import { type Job, jobsOf } from "../../machines/subscription/draft.ts"
+import { type Fact, isPublic } from "../../machines/subscription/facts.ts"
+import { restore } from "../../machines/subscription/fold.ts"
+import type { Snapshot } from "../../machines/subscription/chart.ts"
+import { screenReservationOf } from "../../src/agents/Budgets.ts"
+import type { Spending } from "../../src/agents/Spending.ts"
+import type { FactRow } from "../../src/journal/Journal.ts"
+import { nextCron } from "../../src/schedules/cron.ts"
+import { freshBody } from "../../src/seed.ts"
+import { dollars } from "../../src/domain/usage.ts"
+import type { ModelUse, UsageCounts } from "../../src/usage/UsageCounts.ts"
+import { Declined, type Reply } from "../Actor.ts"
+import { type ActorView, type Decision, defineKind, type Jobs, type Kind, type WriteSet } from "../Kind.ts"
+import { decodeRequest, type SubscriptionRequest, type Used } from "./requests.ts"
+
+type Asked = SubscriptionRequest & { readonly at: number; readonly instant?: number }
+
+interface SubscriptionWriteSet extends WriteSet {
+  readonly use: ModelUse | undefined
+}
+
+export interface SubscriptionKindOptions {
+  readonly perform: Jobs<Snapshot, SubscriptionRequest, Job>["perform"]
+  /** USD of an agent are in the journal. */
+  readonly booked: Spending["Service"]["booked"]
+  readonly used: UsageCounts["Service"]["add"]
+}
+
+export type SubscriptionKind = Kind<Snapshot, SubscriptionRequest, Asked, Job, SubscriptionWriteSet>
+
+const row = (fact: Fact): FactRow => {
+  const { at, type, ...event } = fact
+  return {
+    type,
+    turn: null,
+    n: 0,
+    public: isPublic(fact),
+    event: JSON.stringify(event),
+    detail: null,
+    once: null,
+    at
+  }
+}
+
+const gone = () => new Declined({ reason: "not_found", message: "There is no such subscription." })
+const changed = () => new Declined({ reason: "precondition_failed", message: "The subscription has changed since." })
+
+/** What the chart need not know of. */
+const refusalOf = (context: Context, asked: Asked): Declined | undefined => {
+  if (asked.type !== "configure" && asked.type !== "delete") return undefined
+  const isBirth = asked.type === "configure" && asked.version === 0
+  if (context.deleted) return asked.type === "delete" ? undefined : gone()
+  if (context.settings === null && !isBirth) return gone()
+  return asked.version === undefined || asked.version === context.version ? undefined : changed()
+}
+
+/** It was taken before, or says nothing new. */
+const isNothing = ({ change, disabled, settings }: Context, asked: Asked) =>
+  asked.type === "configure" &&
+  (asked.change === change ||
+    (asked.cursor === undefined &&
+      asked.enabled === (disabled === null) &&
+      isDeepStrictEqual(asked.settings, settings)))
+
+const usedBy = (asked: Asked): Used | undefined => ("used" in asked ? asked.used : undefined)
+
+const commandOf = (asked: Asked): Command => {
+  if (asked.type === "delete") return { type: "delete", at: asked.at }
+  return asked
+}
+
+const done: Reply = { kind: "done", body: "" }
+
+/** The next moment of its own; null where there is none. */
+const momentOf = ({ context: { retryAt, until }, value }: Snapshot) =>
+  value === "collecting" ? until : value === "backingOff" ? retryAt : null
+
+const nameOf = (job: Job) => {
+  switch (job.type) {
+    case "enlist":
+      return `enlist ${job.params.version}`
+    case "evaluate":
+      return `evaluate ${job.params.look}`
+    case "submit":
+      return `submit ${job.params.inputId} ${job.params.threadId} ${job.params.attempt}`
+    case "abandon":
+      return job.params.what
+  }
+}
+
+export const makeSubscriptionKind = ({ booked, perform, used }: SubscriptionKindOptions): SubscriptionKind => {
+  const written = (
+    { parent, ref, snapshot: { context } }: ActorView<Snapshot>,
+    facts: ReadonlyArray<Fact>,
+    asked: Asked
+  ): SubscriptionWriteSet => {
+    const use = usedBy(asked)
+    const amount = dollars(use?.usage.estimatedCost ?? 0)
+    const agentId = parent ?? ""
+    return {
+      facts: facts.map(row),
+      use: use && { workspace: ref.workspace, agentId, model: use.modelId, at: asked.at, usage: use.usage },
+      spent: amount === 0 ? undefined : { subject: agentId, amount },
+      settles:
+        use?.priced === true && context.look !== null
+          ? [{ id: screenReservationOf({ id: ref.id, look: context.look.number }), cost: amount }]
+          : undefined,
+      // Whatever was judged for it before the feed knew comes first: it may be in hand yet.
+      requiresEmptyInbox: asked.type === "listed" && context.disabled !== null && !context.deleted
+    }
+  }
+
+  return defineKind<Snapshot, SubscriptionRequest, Asked, Job, SubscriptionWriteSet>({
+    name: "subscription",
+    nouns: { id: "subscription", parent: "agent" },
+    blank: start(),
+    standing: (snapshot) => {
+      const { context, value } = snapshot
+      const isWorking = jobsOf(context).length > 0
+      return {
+        status: value,
+        runnableAt: isWorking ? 0 : momentOf(snapshot),
+        // Of a job that is under way; no fact is needed to find it again.
+        since: isWorking ? context.pos + 1 : null,
+        carry: JSON.stringify(context)
+      }
+    },
+    load: ({ head }) => {
+      const context: Partial<Context> = JSON.parse(head.carry)
+      return restore({ ...blank, ...context })
+    },
+    prepare: ({ snapshot: { context } }, request, at) => {
+      const cadence = request.type === "configure" ? request.settings.cadence : context.settings?.cadence
+      const instant = cadence?.mode === "schedule" ? nextCron(cadence.expression, cadence.timezone, at) : undefined
+      return Effect.succeed({ ...request, at, ...(instant === undefined ? {} : { instant }) })
+    },
+    decide: (being, asked): Decision<Snapshot, Job, SubscriptionWriteSet> | Declined => {
+      const { snapshot } = being
+      const nothing = { next: snapshot, jobs: [], answer: done }
+      if (isNothing(snapshot.context, asked)) return nothing
+      const refusal = refusalOf(snapshot.context, asked)
+      if (refusal !== undefined) return refusal
+      const { facts, jobs, next } = decide(snapshot, commandOf(asked))
+      return facts.length === 0 ? nothing : { next, jobs, written: written(being, facts, asked), answer: done }
+    },
+    committed: ({ ref }, _, { spent, use }) => {
+      if (use !== undefined) used(use)
+      if (spent !== undefined) booked(ref.workspace, spent.subject, spent.amount)
+    },
+    jobs: {
+      resume: ({ context }) => jobsOf(context),
+      run: (job) => (job.type === "abandon" ? { stop: nameOf(job) } : { start: nameOf(job), repeatable: true }),
+      lost: (): never => {
+        throw new Error("each of its jobs may be repeated")
+      },
+      perform
+    },
+    moments: { nextDue: ({ snapshot }) => momentOf(snapshot), due: { type: "due" } },
+    remote: {
+      forwardable: ({ type }) =>
+        type === "configure" || type === "delete" ? { id: freshBody(), storable: false } : undefined,
+      decodeRequest
+    },
+    poison: { type: "poison" }
+  })
+}

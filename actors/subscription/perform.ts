@@ -1,0 +1,66 @@
+/**
+ * Performs a subscription's jobs: tells the feed, looks, hands over. Each outcome comes back as a request.
+ *
+ * F1. What cannot be had of the database is no outcome: the job waits and tries again.
+ */
+import { Effect, Schedule } from "effect"
+import type { Job } from "../../machines/subscription/draft.ts"
+import type { Snapshot } from "../../machines/subscription/chart.ts"
+import { Database, type DatabaseUnavailable } from "../../src/database/Database.ts"
+import { enlist } from "../../src/subscriptions/enlisting.ts"
+import type { ActorView, Start } from "../Kind.ts"
+import { makeEvaluate } from "./evaluating.ts"
+import type { Outcome } from "./requests.ts"
+import { feedOf } from "./standing.ts"
+import { makeSubmit } from "./submitting.ts"
+
+/** F1. */
+const again = Schedule.spaced("1 second")
+
+export const makePerform = Effect.gen(function* () {
+  const database = yield* Database
+  const evaluate = yield* makeEvaluate
+  const submit = yield* makeSubmit
+
+  const tellFeed = Effect.fnUntraced(function* (being: ActorView<Snapshot>, version: number) {
+    const { deleted, disabled, settings } = being.snapshot.context
+    const { id, workspace } = being.ref
+    const as =
+      deleted || settings === null
+        ? undefined
+        : { listed: disabled === null, condition: settings.condition, includeSelf: settings.includeSelf }
+    const told = yield* database.atomically("subscriptions.enlist", (tx) =>
+      enlist(tx, workspace, { id, feedId: feedOf(being), as })
+    )
+    return {
+      type: "listed",
+      version,
+      lastSeq: told?.lastSeq ?? 0,
+      archived: told?.archived ?? true
+    } satisfies Outcome
+  })
+
+  const performed = (
+    being: ActorView<Snapshot>,
+    job: Job,
+    start: Start
+  ): Effect.Effect<Outcome | undefined, DatabaseUnavailable> => {
+    switch (job.type) {
+      case "enlist":
+        return tellFeed(being, job.params.version)
+      case "evaluate":
+        return evaluate(being, job.params.look, start)
+      case "submit":
+        return submit(being, job.params.inputId)
+      case "abandon":
+        return Effect.succeed(undefined)
+    }
+  }
+
+  return (being: ActorView<Snapshot>, job: Job, start: Start): Effect.Effect<Outcome | undefined> =>
+    performed(being, job, start).pipe(
+      Effect.tapError((failure) => Effect.logWarning("a job of a subscription is tried again", failure)),
+      Effect.retry(again),
+      Effect.orDie
+    )
+})

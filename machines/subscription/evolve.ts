@@ -1,0 +1,183 @@
+/**
+ * What a fact makes of a subscription. The live one and the fold use the same.
+ *
+ * E1. What was noticed is in order and without overlap, and holds no message that is dealt with.
+ * E2. While something is in hand, everything before it is dealt with, unless the feed is still to be looked through.
+ */
+import type { SubscriptionSettings } from "../../src/domain/subscription.ts"
+import type { Context, Last, Range } from "./context.ts"
+import type { Fact } from "./facts.ts"
+
+/** More ranges than that become fewer: what lies between is looked at again, and does not match. */
+const mostRanges = 64
+
+const joined = (a: Range, b: Range): Range => ({
+  from: a.from,
+  to: Math.max(a.to, b.to),
+  count: a.count + b.count,
+  exact: a.exact && b.exact && b.from > a.to
+})
+
+/** E1. */
+const withRange = (noticed: ReadonlyArray<Range>, added: Range): ReadonlyArray<Range> => {
+  const ranges: Array<Range> = []
+  for (const range of [...noticed, added].sort((a, b) => a.from - b.from)) {
+    const before = ranges.at(-1)
+    if (before !== undefined && (range.from <= before.to + 1 || ranges.length >= mostRanges))
+      ranges[ranges.length - 1] = joined(before, range)
+    else ranges.push(range)
+  }
+  return ranges
+}
+
+/** E1: of a range that is partly dealt with nobody knows how many are left. */
+const behind = (noticed: ReadonlyArray<Range>, seq: number): ReadonlyArray<Range> =>
+  noticed.flatMap((range) => {
+    if (range.to <= seq) return []
+    return range.from > seq ? [range] : [{ ...range, from: seq + 1, exact: false }]
+  })
+
+const dealtWith = (context: Context, to: number): Context => {
+  const noticed = behind(context.noticed, to)
+  const reached = context.listing?.looks === true ? to : (noticed[0]?.from ?? to + 1) - 1
+  return { ...context, noticed, cursor: Math.max(context.cursor, reached) }
+}
+
+/** What nobody works on, and nothing goes wrong with. */
+const atRest = { until: null, look: null, batch: null, retryAt: null, attempts: 0, refusals: 0 }
+
+const noticedIn = (context: Context, range: Range): Context => {
+  const isFirst = context.noticed.length === 0 && context.listing?.looks !== true && context.disabled === null
+  return {
+    ...context,
+    noticed: withRange(context.noticed, range),
+    // E2.
+    cursor: isFirst ? Math.max(context.cursor, range.from - 1) : context.cursor
+  }
+}
+
+const listed = (context: Context, lastSeq: number): Context => {
+  const { batch, cursor, disabled, listing, noticed } = context
+  const told = { ...context, listing: null }
+  if (disabled !== null) {
+    const isDone = listing?.settles === true && noticed.length === 0 && batch === null
+    return isDone ? { ...told, cursor: Math.max(cursor, lastSeq) } : told
+  }
+  if (listing?.looks !== true) return told
+  const covered = { ...told, covered: lastSeq }
+  return lastSeq <= cursor
+    ? covered
+    : {
+        ...covered,
+        noticed: withRange(noticed, { from: cursor + 1, to: lastSeq, count: lastSeq - cursor, exact: false })
+      }
+}
+
+const ended = (context: Context, to: number, last: Last): Context => ({ ...dealtWith(context, to), ...atRest, last })
+
+/** What says which messages are handed over, and when. */
+const rule = ({ cadence, condition = "", includeSelf, screen }: SubscriptionSettings) =>
+  JSON.stringify([cadence, condition, includeSelf, screen])
+
+const configured = (context: Context, fact: Extract<Fact, { readonly type: "configured" }>): Context => {
+  const { at, change, cursor, settings, version } = fact
+  const next = { ...context, settings, change, version, updatedAt: at }
+  if (cursor !== undefined)
+    return {
+      ...next,
+      ...atRest,
+      cursor,
+      noticed: [],
+      generation: context.generation + 1,
+      listing: { version, looks: true, settles: false }
+    }
+  const listing = { looks: false, settles: false, ...context.listing, version }
+  return context.settings !== null && rule(context.settings) === rule(settings)
+    ? { ...next, listing }
+    : {
+        ...next,
+        listing,
+        // Whatever was counted or is looked at may be something else now.
+        noticed: context.noticed.map((range) => ({ ...range, exact: false })),
+        look: null,
+        until: null
+      }
+}
+
+const change = (context: Context, fact: Fact): Context => {
+  switch (fact.type) {
+    case "configured":
+      return configured(context, fact)
+    case "enabled": {
+      const { at, version } = fact
+      const noticed = context.batch === null ? [] : context.noticed
+      return {
+        ...context,
+        version,
+        updatedAt: at,
+        disabled: null,
+        noticed,
+        listing: { version, looks: true, settles: false }
+      }
+    }
+    case "disabled": {
+      const { at, reason, version } = fact
+      // A batch may have been taken already: it stays, and is told of or tried again.
+      const { batch } = context
+      const listing = { version, looks: false, settles: context.listing?.looks !== true }
+      return { ...context, ...atRest, batch, version, updatedAt: at, disabled: reason, listing }
+    }
+    case "deleted": {
+      const { at, version } = fact
+      const listing = { version, looks: false, settles: false }
+      return { ...context, ...atRest, noticed: [], version, updatedAt: at, deleted: true, listing }
+    }
+    case "listed":
+      return listed(context, fact.lastSeq)
+    case "noticed": {
+      const { count, exact, from, to } = fact
+      return noticedIn(context, { from, to, count, exact })
+    }
+    case "opened":
+      return { ...context, until: fact.until }
+    case "looked": {
+      const number = context.looks + 1
+      return { ...context, looks: number, look: { number, closes: fact.closes }, retryAt: null }
+    }
+    case "counted": {
+      const { count, from, to } = fact
+      const noticed = [{ from, to, count, exact: true }, ...behind(context.noticed, to)]
+      return { ...context, noticed, cursor: Math.max(context.cursor, from - 1), look: null, attempts: 0, refusals: 0 }
+    }
+    case "skipped":
+      return { ...dealtWith(context, fact.to), look: null, until: null, attempts: 0, refusals: 0 }
+    case "began":
+      return { ...context, batch: fact.batch, look: null, until: null, attempts: 0, refusals: 0 }
+    case "rethreaded":
+      return context.batch === null ? context : { ...context, batch: { ...context.batch, threadId: fact.threadId } }
+    case "retried":
+      return { ...context, retryAt: null }
+    case "escalated": {
+      const { at, threadId, to, turnId } = fact
+      return { ...ended(context, to, { at, status: "escalated" }), threadId, turnId }
+    }
+    case "dismissed": {
+      const { at, reason, to } = fact
+      return ended(context, to, { at, status: "dismissed", ...(reason === undefined ? {} : { reason }) })
+    }
+    case "failed":
+      return {
+        ...context,
+        look: null,
+        until: null,
+        // More may come into it before it is tried again.
+        batch: fact.budget ? null : context.batch,
+        retryAt: fact.retryAt,
+        attempts: context.attempts + 1,
+        refusals: context.refusals + (fact.refused && !fact.budget ? 1 : 0),
+        last: { at: fact.at, status: "failed" }
+      }
+  }
+}
+
+export const evolve = (context: Context, fact: Fact): Context => ({ ...change(context, fact), pos: context.pos + 1 })

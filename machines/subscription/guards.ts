@@ -1,0 +1,51 @@
+/** What the subscription's chart asks before a transition. */
+import { mostOf } from "../../src/domain/subscription.ts"
+import type { Command } from "./commands.ts"
+import { type Context, countOf } from "./context.ts"
+
+interface GuardArgs {
+  readonly context: Context
+  readonly event: Command
+}
+
+/** Something was noticed, and nothing before it can still turn up. */
+const isReady = ({ listing, noticed }: Context) => noticed.length > 0 && listing?.looks !== true
+
+const isOver = (moment: number | null, { at }: Command) => moment !== null && moment <= at
+
+export const guards = {
+  enabled: ({ context }: GuardArgs) => context.disabled === null,
+  disabled: ({ context }: GuardArgs) => context.disabled !== null,
+  pausing: ({ context }: GuardArgs) => context.retryAt !== null,
+  inHand: ({ context }: GuardArgs) => context.batch !== null,
+  looking: ({ context }: GuardArgs) => context.look !== null,
+  open: ({ context }: GuardArgs) => context.until !== null,
+  gathers: ({ context }: GuardArgs) => isReady(context),
+  /** It hands over at once, has as many as it may, or has to count them first. */
+  looksNow: ({ context }: GuardArgs) => {
+    const { noticed, settings } = context
+    return (
+      isReady(context) &&
+      settings !== null &&
+      (settings.cadence.mode === "immediate" ||
+        noticed.some(({ exact }) => !exact) ||
+        countOf(noticed) >= mostOf(settings))
+    )
+  },
+  /** The feed was looked through up to there already, or they were noticed before. */
+  known: ({ context, event }: GuardArgs) =>
+    event.type === "notice" &&
+    (event.to <= context.covered || context.noticed.some((r) => r.from <= event.from && r.to >= event.to)),
+  staleListing: ({ context, event }: GuardArgs) =>
+    event.type === "listed" && context.listing?.version !== event.version,
+  archivedFeed: ({ event }: GuardArgs) => event.type === "listed" && event.archived,
+  staleLook: ({ context, event }: GuardArgs) =>
+    (event.type === "evaluated" || event.type === "unevaluated") && context.look?.number !== event.look,
+  found: ({ event }: GuardArgs) => event.type === "evaluated" && event.found.is === "batch",
+  staleBatch: ({ context, event }: GuardArgs) =>
+    !("inputId" in event) || context.batch === null || context.batch.inputId !== event.inputId,
+  newThread: ({ event }: GuardArgs) => event.type === "refused" && event.threadId !== undefined,
+  windowOver: ({ context, event }: GuardArgs) => isOver(context.until, event),
+  pauseOver: ({ context, event }: GuardArgs) => isOver(context.retryAt, event),
+  pauseOverInHand: ({ context, event }: GuardArgs) => isOver(context.retryAt, event) && context.batch !== null
+}

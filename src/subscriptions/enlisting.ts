@@ -1,0 +1,127 @@
+/**
+ * What a feed knows of its subscriptions: a place for one that is to be made, and what appends judge by.
+ *
+ * E1. Whoever changes a row holds the feed's row and raises its revision: an append has either been judged by it, or
+ *     ends before the seq that is told here.
+ * E2. A place is taken before the actor is born. One whose actor was never born counts for a minute.
+ */
+import { sql } from "kysely"
+import type { Db, Tx } from "../database/handle.ts"
+import { fromUuid, toUuid } from "../domain/ids.ts"
+import { limits } from "../domain/limits.ts"
+
+export interface SubscriberPlace {
+  readonly id: string
+  readonly agentId: string
+  readonly feedId: string
+}
+export type NoPlace =
+  | { readonly refused: "no_agent" | "agent_archived" | "no_feed" | "feed_archived" }
+  | { readonly refused: "too_many"; readonly of: "agent" | "feed" }
+
+const holdFeed = async (tx: Tx, space: string, feed: string) =>
+  tx
+    .selectFrom("feeds")
+    .select(["last_seq", "archived_at"])
+    .where("workspace", "=", space)
+    .where("id", "=", feed)
+    .forUpdate()
+    .executeTakeFirst()
+
+/** E2. */
+const taken = async (tx: Tx, space: string, agent: string, feed: string) => {
+  const { rows } = await sql<{ readonly of_agent: number; readonly of_feed: number }>`select
+      count(*) filter (where s.agent = ${agent}::uuid)::int as of_agent,
+      count(*) filter (where s.feed = ${feed}::uuid)::int as of_feed
+    from subscribers s
+    where s.workspace = ${space}::uuid and (s.agent = ${agent}::uuid or s.feed = ${feed}::uuid)
+      and (s.created_at > clock_timestamp() - interval '1 minute'
+        or exists (select from heads h where h.id = s.id and h.workspace = s.workspace))`.execute(tx)
+  return rows[0] ?? { of_agent: 0, of_feed: 0 }
+}
+
+/** Takes a place, where it was not taken before. Answers with the feed's last seq. */
+export const takePlace = async (
+  tx: Tx,
+  workspace: string,
+  { agentId, feedId, id }: SubscriberPlace
+): Promise<{ readonly lastSeq: number } | NoPlace> => {
+  const space = toUuid(workspace)
+  const agent = toUuid(agentId)
+  const feed = toUuid(feedId)
+  await sql`select pg_advisory_xact_lock(hashtextextended('subscriptions ' || ${agent}, 0))`.execute(tx)
+  const owner = await tx
+    .selectFrom("agents")
+    .select("archived_at")
+    .where("workspace", "=", space)
+    .where("id", "=", agent)
+    .executeTakeFirst()
+  if (owner === undefined) return { refused: "no_agent" }
+  if (owner.archived_at !== null) return { refused: "agent_archived" }
+  const held = await holdFeed(tx, space, feed)
+  if (held === undefined) return { refused: "no_feed" }
+  if (held.archived_at !== null) return { refused: "feed_archived" }
+  const lastSeq = Number(held.last_seq)
+  const has = await tx
+    .selectFrom("subscribers")
+    .select("id")
+    .where("workspace", "=", space)
+    .where("feed", "=", feed)
+    .where("id", "=", toUuid(id))
+    .executeTakeFirst()
+  if (has !== undefined) return { lastSeq }
+  const { of_agent, of_feed } = await taken(tx, space, agent, feed)
+  if (of_agent >= limits.subscriptionsPerAgent) return { refused: "too_many", of: "agent" }
+  if (of_feed >= limits.subscriptionsPerFeed) return { refused: "too_many", of: "feed" }
+  await sql`insert into subscribers (workspace, feed, id, agent, listed, include_self, created_at)
+    values (${space}::uuid, ${feed}::uuid, ${toUuid(id)}::uuid, ${agent}::uuid, false, false, clock_timestamp())`.execute(
+    tx
+  )
+  return { lastSeq }
+}
+
+export interface Enlisting {
+  readonly id: string
+  readonly feedId: string
+  /** Undefined where it is deleted. */
+  readonly as:
+    | { readonly listed: boolean; readonly condition: string | undefined; readonly includeSelf: boolean }
+    | undefined
+}
+
+/** E1. Undefined where there is no such feed. */
+export const enlist = async (tx: Tx, workspace: string, { as, feedId, id }: Enlisting) => {
+  const space = toUuid(workspace)
+  const feed = toUuid(feedId)
+  const held = await holdFeed(tx, space, feed)
+  if (held === undefined) return undefined
+  await sql`update feeds set subscribers_rev = subscribers_rev + 1
+    where workspace = ${space}::uuid and id = ${feed}::uuid`.execute(tx)
+  const own = sql`workspace = ${space}::uuid and feed = ${feed}::uuid and id = ${toUuid(id)}::uuid`
+  await (as === undefined
+    ? sql`delete from subscribers where ${own}`
+    : sql`update subscribers set listed = ${as.listed}, condition = ${as.condition ?? null},
+        include_self = ${as.includeSelf} where ${own}`
+  ).execute(tx)
+  return { lastSeq: Number(held.last_seq), archived: held.archived_at !== null }
+}
+
+/** Tells the subscriptions of an archived feed, or agent, that they are disabled. Answers with their ids. */
+export const disableAll = async (
+  db: Db,
+  workspace: string,
+  of: { readonly feedId: string } | { readonly agentId: string }
+): Promise<ReadonlyArray<string>> => {
+  const space = toUuid(workspace)
+  const [which, reason] =
+    "feedId" in of
+      ? [sql`s.feed = ${toUuid(of.feedId)}::uuid`, "feed_archived"]
+      : [sql`s.agent = ${toUuid(of.agentId)}::uuid`, "agent_archived"]
+  const command = JSON.stringify({ type: "disable", reason })
+  const { rows } = await sql<{ readonly actor: string }>`insert into inbox (workspace, id, actor, kind, command)
+    select s.workspace, s.id || ${` ${reason}`}, s.id, 'subscription', ${command} from subscribers s
+    where s.workspace = ${space}::uuid and ${which}
+      and exists (select from heads h where h.id = s.id and h.workspace = s.workspace)
+    on conflict do nothing returning actor`.execute(db)
+  return rows.map(({ actor }) => fromUuid("subscription", actor))
+}

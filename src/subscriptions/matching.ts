@@ -1,0 +1,137 @@
+/**
+ * Which subscriptions an append wakes, found out by the node that appends.
+ *
+ * M1. Judged before the feed's row is held, by what this node remembers of the feed's subscriptions; where the row's
+ *     revision says that they are others, they are read and judged anew in the transaction.
+ * M2. Whoever matches gets one row of the inbox; the others cost no statement.
+ * M3. Beyond 50 ms whatever is not judged counts as matching: the actor looks for itself.
+ */
+import { LRUCache } from "lru-cache"
+import { sql } from "kysely"
+import type { Tx } from "../database/handle.ts"
+import { fromUuid, toUuid } from "../domain/ids.ts"
+import type { Principal } from "../domain/principal.ts"
+import type { FeedMessageInput } from "../feeds/feed.ts"
+import { type MessageCondition, takenCondition } from "./condition.ts"
+
+interface Subscriber {
+  readonly id: string
+  readonly agentId: string
+  readonly includeSelf: boolean
+  readonly condition: MessageCondition
+}
+
+interface Known {
+  readonly rev: number
+  readonly subscribers: ReadonlyArray<Subscriber>
+}
+
+/** Which of the messages match, by their places. */
+interface Hit {
+  readonly id: string
+  readonly places: ReadonlyArray<number>
+  readonly exact: boolean
+}
+
+export interface Judged {
+  readonly rev: number
+  readonly hits: ReadonlyArray<Hit>
+}
+
+const mostMs = 50
+/** Feeds whose subscriptions are remembered. */
+const heldFeeds = 10_000
+
+const known = new LRUCache<string, Known>({ max: heldFeeds })
+
+/** Messages of an agent's own, by tool or lease, are passed over unless it wants them. */
+export const isOwn = (principal: Principal, agentId: string) => principal.type === "agent" && principal.id === agentId
+
+const judgeAll = (
+  { rev, subscribers }: Known,
+  messages: ReadonlyArray<FeedMessageInput>,
+  principal: Principal
+): Judged => {
+  const until = performance.now() + mostMs
+  const all = messages.map((_, place) => place)
+  const hits = subscribers.flatMap(({ agentId, condition, id, includeSelf }): ReadonlyArray<Hit> => {
+    if (!includeSelf && isOwn(principal, agentId)) return []
+    // M3. What only the feed knows is not known yet.
+    if (condition.needsPlace || performance.now() > until) return [{ id, places: all, exact: false }]
+    const places = all.filter((place) => {
+      const { data, tags = [], text } = messages[place]!
+      return condition.matches({ text, tags, data, principal, seq: 0, appendedAt: 0 })
+    })
+    return places.length === 0 ? [] : [{ id, places, exact: true }]
+  })
+  return { rev, hits }
+}
+
+/** M1: undefined where this node remembers nothing of the feed. */
+export const judge = (
+  workspace: string,
+  feedId: string,
+  messages: ReadonlyArray<FeedMessageInput>,
+  principal: Principal
+): Judged | undefined => {
+  const found = known.get(workspace + feedId)
+  return found && judgeAll(found, messages, principal)
+}
+
+const readSubscribers = async (tx: Tx, space: string, feed: string): Promise<ReadonlyArray<Subscriber>> => {
+  const rows = await tx
+    .selectFrom("subscribers")
+    .select(["id", "agent", "condition", "include_self"])
+    .where("workspace", "=", space)
+    .where("feed", "=", feed)
+    .where("listed", "=", true)
+    .execute()
+  return rows.map(({ agent, condition, id, include_self }) => ({
+    id,
+    agentId: fromUuid("agent", agent),
+    includeSelf: include_self,
+    condition: takenCondition(condition ?? undefined)
+  }))
+}
+
+export interface WrittenMessages {
+  readonly workspace: string
+  readonly feedId: string
+  /** `subscribers_rev` of the feed's row, which the transaction holds. */
+  readonly rev: number
+  readonly messages: ReadonlyArray<FeedMessageInput>
+  /** The seq of each message that was written, by its place. */
+  readonly seqs: ReadonlyMap<number, number>
+  readonly principal: Principal
+}
+
+/** M2. Answers with the ids of those that are told. */
+export const tellSubscribers = async (
+  tx: Tx,
+  { feedId, messages, principal, rev, seqs, workspace }: WrittenMessages,
+  before: Judged | undefined
+): Promise<ReadonlyArray<string>> => {
+  const space = toUuid(workspace)
+  const feed = toUuid(feedId)
+  let judged = before
+  if (judged?.rev !== rev) {
+    const read = { rev, subscribers: rev === 0 ? [] : await readSubscribers(tx, space, feed) }
+    known.set(workspace + feedId, read)
+    judged = judgeAll(read, messages, principal)
+  }
+  const notices = judged.hits.flatMap(({ exact, id, places }) => {
+    const matching = places.flatMap((place) => seqs.get(place) ?? [])
+    const from = matching[0]
+    const to = matching.at(-1)
+    if (from === undefined || to === undefined) return []
+    const command = JSON.stringify({ type: "notice", from, to, count: matching.length, exact })
+    return [{ id, row: `${id} ${to}`, command }]
+  })
+  if (notices.length === 0) return []
+  await sql`insert into inbox (workspace, id, actor, kind, command)
+    select ${space}::uuid, n.id, n.actor, 'subscription', n.command
+    from unnest(${notices.map(({ row }) => row)}::text[], ${notices.map(({ id }) => id)}::uuid[],
+      ${notices.map(({ command }) => command)}::text[]) n (id, actor, command)
+    on conflict do nothing`.execute(tx)
+  return notices.map(({ id }) => fromUuid("subscription", id))
+}

@@ -1,0 +1,363 @@
+/** A subscription's chart: every message once, in order, whatever comes between; and a fold that finds it again. */
+import { assert, describe, it } from "@effect/vitest"
+import fc from "fast-check"
+import type { Snapshot } from "../../machines/subscription/chart.ts"
+import type { Command, Found } from "../../machines/subscription/commands.ts"
+import { type Context, stateOf } from "../../machines/subscription/context.ts"
+import { decide, start } from "../../machines/subscription/decide.ts"
+import { jobsOf } from "../../machines/subscription/draft.ts"
+import type { Fact } from "../../machines/subscription/facts.ts"
+import { contextOf, restore } from "../../machines/subscription/fold.ts"
+import { mostOf, type SubscriptionSettings } from "../../src/domain/subscription.ts"
+
+type Told = Command extends infer C ? (C extends Command ? Omit<C, "at"> : never) : never
+
+const by = { type: "user", id: "ann" } as const
+const immediate: SubscriptionSettings = {
+  cadence: { mode: "immediate" },
+  target: { mode: "spawn" },
+  includeSelf: false
+}
+const windowed: SubscriptionSettings = {
+  ...immediate,
+  cadence: { mode: "window", windowSeconds: 30, maxMessages: 3 }
+}
+const plain = ({ context, value }: Snapshot) => ({ context, value })
+
+/** One subscription that is told things, and checked after each. */
+class Subject {
+  snapshot = start()
+  readonly facts: Array<Fact> = []
+  readonly running = new Set<string>()
+  at = 1_000
+
+  get context(): Context {
+    return this.snapshot.context
+  }
+
+  tell(told: Told) {
+    const { facts, jobs, next } = decide(this.snapshot, { ...told, at: this.at } as Command)
+    this.snapshot = next
+    this.facts.push(...facts)
+    for (const job of jobs) {
+      if (job.type === "abandon") {
+        for (const name of this.running) if (name.includes(`"${job.params.what}"`)) this.running.delete(name)
+      } else this.running.add(JSON.stringify(job))
+    }
+    if (told.type === "listed")
+      this.running.delete(JSON.stringify({ type: "enlist", params: { version: told.version } }))
+    assert.deepStrictEqual(plain(restore(contextOf(this.facts))), plain(this.snapshot))
+    assert.deepStrictEqual(plain(restore(JSON.parse(JSON.stringify(this.context)))), plain(this.snapshot))
+    assert.strictEqual(stateOf(this.context), this.snapshot.value)
+    for (const job of jobsOf(this.context))
+      assert.isTrue(this.running.has(JSON.stringify(job)), `${told.type}: ${JSON.stringify(job)} was not begun`)
+    return facts.map(({ type }) => type)
+  }
+
+  make(settings: SubscriptionSettings, lastSeq = 0) {
+    this.tell({ type: "configure", change: "made", settings, enabled: true, cursor: lastSeq, version: 0, by })
+    this.tell({ type: "listed", version: 1, lastSeq, archived: false })
+    return this
+  }
+
+  configure(change: Partial<Extract<Told, { type: "configure" }>>) {
+    const { disabled, settings, version } = this.context
+    return this.tell({
+      type: "configure",
+      change: `change ${version}`,
+      settings: settings ?? immediate,
+      enabled: disabled === null,
+      version,
+      by,
+      ...change
+    })
+  }
+
+  notice(from: number, to = from, count = to - from + 1, exact = true) {
+    return this.tell({ type: "notice", from, to, count, exact })
+  }
+
+  found(found: Found) {
+    return this.tell({ type: "evaluated", look: this.context.look?.number ?? -1, found })
+  }
+
+  batch(from: number, to: number, seqs: ReadonlyArray<number>) {
+    const batch = {
+      from,
+      to,
+      count: seqs.length,
+      hops: 0,
+      text: "",
+      threadId: `thr ${from}`,
+      inputId: `inp ${this.context.generation} ${from} ${to}`
+    }
+    return this.found({ is: "batch", batch, seqs })
+  }
+
+  submitted() {
+    return this.tell({ type: "submitted", inputId: this.context.batch?.inputId ?? "", turnId: "trn" })
+  }
+
+  refused(more: object = {}) {
+    const failure = { code: "internal", text: "", refused: true, budget: false, ...more }
+    return this.tell({ type: "refused", inputId: this.context.batch?.inputId ?? "", failure })
+  }
+}
+
+describe("an immediate subscription", () => {
+  it("looks at once, hands over, and goes on with what came meanwhile", () => {
+    const s = new Subject().make(immediate)
+    assert.deepStrictEqual(s.notice(1, 2), ["noticed", "looked"])
+    assert.deepStrictEqual(s.batch(1, 1, [1]), ["began"])
+    assert.deepStrictEqual(s.notice(3), ["noticed"])
+    assert.deepStrictEqual(s.submitted(), ["escalated", "looked"])
+    assert.strictEqual(s.context.cursor, 1)
+    s.batch(2, 2, [2])
+    s.submitted()
+    s.batch(3, 3, [3])
+    s.submitted()
+    assert.deepStrictEqual([s.snapshot.value, s.context.cursor], ["waiting", 3])
+  })
+
+  it("tries a batch that is refused again under the same ids, later each time, and is disabled by the fifth", () => {
+    const s = new Subject().make(immediate)
+    s.notice(1)
+    s.batch(1, 1, [1])
+    const { batch } = s.context
+    for (const pause of [5, 10, 20, 40]) {
+      s.refused()
+      assert.deepStrictEqual([s.snapshot.value, s.context.retryAt], ["backingOff", s.at + pause * 1000])
+      s.at += pause * 1000 - 1
+      assert.deepStrictEqual(s.tell({ type: "due" }), [])
+      s.at += 1
+      assert.deepStrictEqual(s.tell({ type: "due" }), ["retried"])
+      assert.deepStrictEqual(s.context.batch, batch)
+    }
+    assert.deepStrictEqual(s.refused(), ["failed", "disabled"])
+    assert.strictEqual(s.context.disabled, "failures")
+    s.configure({ enabled: true })
+    assert.deepStrictEqual([s.snapshot.value, s.context.batch], ["escalating", batch])
+  })
+
+  it("is not disabled by a thread out of reach, nor by a budget, whose batch is looked at anew", () => {
+    const s = new Subject().make(immediate)
+    s.notice(1)
+    s.batch(1, 1, [1])
+    for (let i = 0; i < 12; i++) {
+      s.refused({ refused: false })
+      assert.isAtMost((s.context.retryAt ?? 0) - s.at, 900_000)
+      s.at = s.context.retryAt ?? 0
+      s.tell({ type: "due" })
+    }
+    s.refused({ budget: true, retryAfterMs: 9_999_999 })
+    assert.strictEqual(s.context.retryAt, s.at + 3_600_000)
+    s.notice(2)
+    s.at += 3_600_000
+    assert.deepStrictEqual(s.tell({ type: "due" }), ["looked"])
+    s.batch(1, 1, [1])
+    s.submitted()
+    assert.deepStrictEqual([s.snapshot.value, s.context.cursor], ["evaluating", 1])
+  })
+
+  it("does not look before its feed has been looked through, and then at all of it", () => {
+    const s = new Subject()
+    s.tell({ type: "configure", change: "made", settings: immediate, enabled: true, cursor: 2, version: 0, by })
+    s.notice(6)
+    assert.strictEqual(s.snapshot.value, "waiting")
+    s.tell({ type: "listed", version: 1, lastSeq: 6, archived: false })
+    assert.strictEqual(s.snapshot.value, "evaluating")
+    assert.deepStrictEqual(
+      s.context.noticed.map(({ from, to }) => [from, to]),
+      [[3, 6]]
+    )
+    // One of those that it has looked through: on its way since before.
+    assert.deepStrictEqual(s.notice(5), [])
+  })
+
+  it("forgets a batch where the cursor is set anew, and names what is repeated otherwise", () => {
+    const s = new Subject().make(immediate)
+    s.notice(1)
+    s.batch(1, 1, [1])
+    const inputId = s.context.batch?.inputId
+    s.configure({ cursor: 0 })
+    assert.deepStrictEqual(s.tell({ type: "submitted", inputId: inputId ?? "", turnId: "trn" }), [])
+    s.tell({ type: "listed", version: s.context.version, lastSeq: 1, archived: false })
+    s.batch(1, 1, [1])
+    assert.notStrictEqual(s.context.batch?.inputId, inputId)
+  })
+})
+
+describe("a subscription with a window", () => {
+  it("gathers from the first message that matches to the end of the window", () => {
+    const s = new Subject().make(windowed)
+    assert.deepStrictEqual(s.notice(1), ["noticed", "opened"])
+    s.at += 29_999
+    s.notice(4)
+    assert.deepStrictEqual(s.tell({ type: "due" }), [])
+    s.at += 1
+    assert.deepStrictEqual(s.tell({ type: "due" }), ["looked"])
+    assert.strictEqual(s.context.look?.closes, true)
+  })
+
+  it("ends as soon as as many match as it takes", () => {
+    const s = new Subject().make(windowed)
+    s.notice(1, 2)
+    assert.strictEqual(s.snapshot.value, "collecting")
+    assert.deepStrictEqual(s.notice(3), ["noticed", "looked"])
+  })
+
+  it("counts first where nobody knows how many match, and begins with what it has counted", () => {
+    const s = new Subject().make(windowed)
+    s.notice(1, 9, 9, false)
+    assert.deepStrictEqual([s.snapshot.value, s.context.look?.closes], ["evaluating", false])
+    s.at += 5_000
+    s.found({ is: "few", from: 4, to: 9, count: 1 })
+    assert.deepStrictEqual([s.snapshot.value, s.context.until, s.context.cursor], ["collecting", s.at + 30_000, 3])
+    s.notice(10)
+    assert.strictEqual(s.snapshot.value, "collecting")
+  })
+
+  it("keeps its window when only its name changes, and counts again when its condition does", () => {
+    const s = new Subject().make(windowed)
+    s.notice(1)
+    const { until } = s.context
+    s.configure({ settings: { ...windowed, name: "Another" } })
+    assert.deepStrictEqual([s.snapshot.value, s.context.until], ["collecting", until])
+    s.configure({ settings: { ...windowed, condition: "true" } })
+    assert.strictEqual(s.snapshot.value, "evaluating")
+  })
+
+  it("is disabled in its window when the feed is archived, and has its messages in front of it when enabled", () => {
+    const s = new Subject().make(windowed)
+    s.notice(3)
+    s.tell({ type: "disable", reason: "feed_archived" })
+    s.tell({ type: "listed", version: s.context.version, lastSeq: 5, archived: true })
+    assert.deepStrictEqual([s.snapshot.value, s.context.cursor], ["disabled", 2])
+  })
+})
+
+describe("a subscription that waits for instants", () => {
+  it("gathers until the next one that it was told of, which is nothing where nothing matches", () => {
+    const cadence = { mode: "schedule", expression: "0 9 * * *", timezone: "Europe/Berlin" } as const
+    const s = new Subject().make({ ...immediate, cadence })
+    assert.deepStrictEqual(s.tell({ type: "due", instant: 5_000 }), [])
+    s.tell({ type: "notice", from: 1, to: 1, count: 1, exact: true, instant: 5_000 })
+    assert.deepStrictEqual([s.snapshot.value, s.context.until], ["collecting", 5_000])
+    s.notice(2)
+    s.at = 5_000
+    assert.deepStrictEqual(s.tell({ type: "due", instant: 9_000 }), ["looked"])
+    s.batch(1, 2, [1, 2])
+    s.submitted()
+    assert.strictEqual(s.snapshot.value, "waiting")
+  })
+})
+
+describe("a disabled subscription", () => {
+  it("has dealt with what was judged while it was enabled, and goes on behind that", () => {
+    const s = new Subject().make(immediate)
+    s.configure({ enabled: false })
+    s.tell({ type: "listed", version: s.context.version, lastSeq: 7, archived: false })
+    assert.strictEqual(s.context.cursor, 7)
+    s.configure({ settings: { ...immediate, name: "Later" } })
+    s.tell({ type: "listed", version: s.context.version, lastSeq: 9, archived: false })
+    assert.strictEqual(s.context.cursor, 7)
+    s.configure({ enabled: true })
+    s.tell({ type: "listed", version: s.context.version, lastSeq: 9, archived: false })
+    assert.deepStrictEqual(
+      s.context.noticed.map(({ from, to }) => [from, to]),
+      [[8, 9]]
+    )
+  })
+
+  it("hears that its batch was taken all the same", () => {
+    const s = new Subject().make(immediate)
+    s.notice(1)
+    s.batch(1, 1, [1])
+    s.tell({ type: "disable", reason: "agent_archived" })
+    assert.deepStrictEqual(s.submitted(), ["escalated"])
+    assert.deepStrictEqual([s.snapshot.value, s.context.cursor], ["disabled", 1])
+  })
+})
+
+/** What a feed does to it, and its jobs: numbers choose. */
+const walked = (settings: SubscriptionSettings, choices: ReadonlyArray<number>) => {
+  const s = new Subject().make(settings)
+  /** Seqs that match; all that the feed holds is one more each time. */
+  const matching = new Set<number>()
+  const handed: Array<number> = []
+  let lastSeq = 0
+  let isListed = true
+  const waiting = () =>
+    [...matching].filter((seq) => s.context.noticed.some(({ from, to }) => from <= seq && seq <= to))
+  const look = () => {
+    const { look, noticed } = s.context
+    if (look === null) return
+    const found = waiting().sort((a, b) => a - b)
+    const to = noticed.at(-1)?.to ?? 0
+    const [from] = found
+    if (from === undefined) s.found({ is: "nothing", to })
+    else if (!look.closes && found.length < mostOf(settings)) s.found({ is: "few", from, to, count: found.length })
+    else {
+      const seqs = found.slice(0, mostOf(settings))
+      s.batch(from, seqs.length < mostOf(settings) ? to : (seqs.at(-1) ?? to), seqs)
+    }
+  }
+  const list = () => {
+    const { listing } = s.context
+    if (listing === null) return
+    s.tell({ type: "listed", version: listing.version, lastSeq, archived: false })
+    isListed = s.context.disabled === null
+  }
+  const submit = () => {
+    if (s.context.batch === null) return
+    const began = s.facts.findLast((fact) => fact.type === "began")
+    s.submitted()
+    if (began?.type === "began") handed.push(...began.seqs)
+  }
+  const steps = [
+    () => {
+      lastSeq++
+      matching.add(lastSeq)
+      if (isListed) s.notice(lastSeq)
+    },
+    () => void lastSeq++,
+    look,
+    submit,
+    list,
+    () => void (s.snapshot.value === "escalating" && s.refused({ refused: false })),
+    () => {
+      s.at += 40_000
+      s.tell({ type: "due" })
+    },
+    () => s.configure({ enabled: false }),
+    () => s.configure({ enabled: true })
+  ]
+  for (const choice of choices) steps[choice % steps.length]?.()
+  s.configure({ enabled: true })
+  for (let i = 0; i < 120; i++) {
+    list()
+    look()
+    submit()
+    s.at += 1_000_000
+    s.tell({ type: "due" })
+  }
+  return { handed, matching: [...matching], context: s.context, lastSeq }
+}
+
+describe("whatever comes", () => {
+  it.each([
+    ["immediate", immediate],
+    ["window", windowed]
+  ])(
+    "each message that matches is handed over once and in order (%s), and a fold finds the live one",
+    (_, settings) => {
+      fc.assert(
+        fc.property(fc.array(fc.nat({ max: 8 }), { maxLength: 60 }), (choices) => {
+          const { handed, matching } = walked(settings, choices)
+          assert.deepStrictEqual(handed, matching)
+        }),
+        { numRuns: 200 }
+      )
+    }
+  )
+})
