@@ -5,6 +5,7 @@ import { Bus } from "../../src/bus/Bus.ts"
 import { Database } from "../../src/database/Database.ts"
 import { readMessages } from "../../src/feeds/reading.ts"
 import { listFeeds, readFeed } from "../../src/feeds/rows.ts"
+import { mayCome } from "../../src/feeds/waiting.ts"
 import { Actions } from "../actions/Actions.ts"
 import { json } from "../answers.ts"
 import { Api } from "../Api.ts"
@@ -122,8 +123,9 @@ export const FeedsHandlers = HttpApiBuilder.group(
           limit: rowsOf("feedMessages", query.limit)
         }
         const read = database.run("feeds.read", (db) => readMessages(db, caller.workspace, feedId, asked))
-        const waits = waitSeconds > 0 && tailOffset === undefined && (endSeq === undefined || endSeq >= (startSeq ?? 0))
-        const page = yield* waits ? poll(request, caller, feedId, waitSeconds * 1000, read) : read
+        const page = yield* waitSeconds > 0 && mayCome(asked)
+          ? poll(request, caller, { feedId, waitMs: waitSeconds * 1000, read })
+          : read
         if (page === undefined) return yield* noFeed
         return json({ messages: page.messages, nextSeq: page.nextSeq })
       })

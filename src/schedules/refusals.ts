@@ -18,7 +18,7 @@ export const unfit = (why: UnfitSchedule) => {
   switch (why.refused) {
     case "thread_not_found":
       return is("thread_not_found", "target.threadId: the agent has no such thread")
-    case "past":
+    case "moment":
       return is("invalid_request", why.message, "invalid_body")
     case "invalid_cron":
     case "invalid_timezone":

@@ -27,7 +27,7 @@ export interface ScheduleNotThere {
 }
 export type UnfitSchedule =
   | { readonly refused: "thread_not_found" }
-  | { readonly refused: CronProblem | "past"; readonly message: string }
+  | { readonly refused: CronProblem | "moment"; readonly message: string }
 export type SchedulePatchRefusal =
   | ScheduleNotThere
   | UnfitSchedule
@@ -98,14 +98,21 @@ const bear = (tx: Db, workspace: string, scheduleId: string, agentId: string, by
       ${short(JSON.stringify({ createdBy: by }))}, null, 0, 0, 0, 1, ${Math.floor(at.getTime() / 60_000)}, ${at}, null,
       null, 'resting', '{}')`.execute(tx)
 
+/** What is further ahead is most likely a slip, and the database has no word for all of it. */
+const farthestMs = 100 * 365.25 * 86_400_000
+
 /** What a trigger may not be. */
 const unfitTrigger = ({ enabled = true, trigger }: ScheduleInput, now: number): UnfitSchedule | undefined => {
   if (trigger.type === "cron") {
     const problem = cronProblem(trigger.expression, trigger.timezone, now)
     return problem && { refused: problem.code, message: `trigger.${problem.message}` }
   }
+  const [field, first] =
+    trigger.type === "once" ? (["at", trigger.at] as const) : (["startAt", trigger.startAt] as const)
+  if (first !== undefined && Date.parse(first) > now + farthestMs)
+    return { refused: "moment", message: `trigger.${field}: expected a moment within a hundred years` }
   return trigger.type === "once" && enabled && Date.parse(trigger.at) <= now
-    ? { refused: "past", message: "trigger.at: expected a moment that is still to come" }
+    ? { refused: "moment", message: "trigger.at: expected a moment that is still to come" }
     : undefined
 }
 

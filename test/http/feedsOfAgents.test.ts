@@ -131,6 +131,20 @@ describe("the tools", () => {
     assert.deepStrictEqual([tail.messages[0].text, tail.nextSeq], ["last", undefined])
   })
 
+  it("wait for the next message, and no longer than they are told to", async () => {
+    const agentId = await worker()
+    const feedId = await makeFeed()
+    const read = (waitSeconds: number) => call("feeds.read", { feedId, startSeq: 1, waitSeconds })
+    assert.deepStrictEqual(await use(agentId, read(1)), [{ messages: [] }])
+    const waiting = use(agentId, read(30))
+    await server.alpha.post(`/v1/feeds/${feedId}/messages`, { messages: [{ text: "at last" }] })
+    const [page] = await waiting
+    assert.deepStrictEqual(
+      page.messages.map(({ text }: any) => text),
+      ["at last"]
+    )
+  })
+
   it("begin what they refuse with the word of it", async () => {
     const agentId = await worker()
     const feedId = await makeFeed()

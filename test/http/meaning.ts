@@ -165,6 +165,11 @@ const rules: ReadonlyArray<Rule> = [
     isBroken: ({ value }) => typeof value === "string" && cronProblem(value, "UTC", Date.now()) !== undefined
   },
   {
+    says: /^expected a moment within a hundred years$/,
+    at: /^trigger\.(?:at|startAt)$/,
+    isBroken: ({ value }) => Date.parse(String(value)) > Date.now() + 99 * 365 * 86_400_000
+  },
+  {
     says: /^expected a moment that is still to come$/,
     at: /^trigger\.at$/,
     isBroken: ({ value }) => Date.parse(String(value)) <= Date.now()

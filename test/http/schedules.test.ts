@@ -199,6 +199,12 @@ describe("a schedule", () => {
     const past = await alpha.post(schedules(), input({ trigger: { type: "once", at: "2020-01-01T00:00:00Z" } }))
     refused(past, 400, "invalid_request", "invalid_body")
     assert.include(past.body.message, "trigger.at")
+    for (const trigger of [
+      { type: "once", at: "9999-12-31T00:00:00Z" },
+      { type: "interval", seconds: 60, startAt: "6398-01-01T00:00:00Z" }
+    ])
+      refused(await alpha.post(schedules(), input({ trigger })), 400, "invalid_request", "invalid_body")
+    await make({ trigger: { type: "interval", seconds: 60, startAt: "0001-01-01T00:00:00Z" } })
   })
 
   it("names a thread of its agent, if it names one", async () => {

@@ -19,6 +19,7 @@ import { AgentFeedAppend, type FeedAppended, FeedName, Tag } from "../../../../s
 import { readMessages } from "../../../../src/feeds/reading.ts"
 import { appendRefusal, noFeed } from "../../../../src/feeds/refusals.ts"
 import { listFeeds, readFeed } from "../../../../src/feeds/rows.ts"
+import { awaitMessages, mayCome } from "../../../../src/feeds/waiting.ts"
 import { keepAnswer } from "../../../../src/idempotency/rows.ts"
 import type { Journal } from "../../../../src/journal/Journal.ts"
 import { shardOf } from "../../../../src/journal/shard.ts"
@@ -61,6 +62,11 @@ const ReadInput = Schema.Struct({
       description: "How many of the newest messages to begin with, in the place of startSeq and endSeq."
     })
   ),
+  waitSeconds: Schema.optionalKey(
+    Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: limits.feedWaitSeconds })).annotate({
+      description: "Seconds to wait for a message from startSeq on, where there is none yet; 0 when left out."
+    })
+  ),
   limit: limitField
 })
 const AppendInput = Schema.Struct({ feedId, ...AgentFeedAppend.fields })
@@ -78,7 +84,7 @@ const tailWithRange = refusal({
 
 const notTwice = toolError("The same call is being carried out elsewhere. Try again.")
 
-const readingTools = ({ database }: Feeds) => [
+const readingTools = ({ bus, database }: Feeds) => [
   builtIn({
     name: "feeds.list",
     description: "Lists the workspace's feeds by name: what each is for, its tags, its first and last seq.",
@@ -119,16 +125,21 @@ const readingTools = ({ database }: Feeds) => [
     name: "feeds.read",
     description:
       "Reads messages of a feed in their order: a range of seqs, or the newest with tailOffset. Where there is more " +
-      "than fits, nextSeq is the startSeq to go on with.",
+      "than fits, nextSeq is the startSeq to go on with. With waitSeconds it waits for the next one.",
     input: ReadInput,
     readOnly: true,
-    run: ({ workspace }: BuiltInBy, { feedId, limit = usual, ...range }) =>
+    run: ({ workspace }: BuiltInBy, { feedId, limit = usual, waitSeconds = 0, ...range }) =>
       range.tailOffset !== undefined && (range.startSeq !== undefined || range.endSeq !== undefined)
         ? Effect.succeed(tailWithRange)
         : Effect.map(
-            database.run("feeds.read", (db) =>
-              readMessages(db, workspace, feedId, { ...range, limit, bytes: pageBytes })
-            ),
+            awaitMessages(bus, {
+              workspace,
+              feedId,
+              waitMs: mayCome(range) ? waitSeconds * 1_000 : 0,
+              read: database.run("feeds.read", (db) =>
+                readMessages(db, workspace, feedId, { ...range, limit, bytes: pageBytes })
+              )
+            }),
             (page) =>
               page === undefined
                 ? refusal(noFeed)
