@@ -127,8 +127,8 @@ export const makeSubscriptionActions = Effect.gen(function* () {
         plain: true,
         refuse,
         check: ({ workspace }, params) => refusing(changing.found(workspace, fitting(params))),
-        command: ({ workspace }, params) =>
-          refusing(Effect.map(changing.remove(workspace, fitting(params)), () => async () => emptyAnswer)),
+        command: (asking, params) =>
+          refusing(Effect.map(changing.remove(asking, fitting(params)), () => async () => emptyAnswer)),
         told
       }
     })

@@ -192,8 +192,17 @@ export const makeChanging = Effect.gen(function* () {
     return fits?.(stored.version) === false ? yield* Effect.fail(refusals.changed) : stored
   })
 
-  const remove = Effect.fnUntraced(function* (workspace: string, asked: Omit<SubscriptionEdit, "patch">) {
-    const { version } = yield* found(workspace, asked)
+  const remove = Effect.fnUntraced(function* (
+    { seed, workspace }: Pick<ChangedBy, "seed" | "workspace">,
+    asked: Omit<SubscriptionEdit, "patch">
+  ) {
+    const known = yield* Effect.result(found(workspace, asked))
+    if (Result.isFailure(known)) {
+      // A2: it was there when it was asked for.
+      if (seed !== undefined && known.failure === refusals.noSubscription) return
+      return yield* Effect.fail(known.failure)
+    }
+    const { version } = known.success
     yield* subscriptions
       .remove(workspace, asked.subscriptionId, asked.fits === undefined ? undefined : version)
       .pipe(Effect.mapError(refusals.refusedBy))

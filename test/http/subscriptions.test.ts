@@ -521,6 +521,44 @@ describe("what comes while it is disabled, enabled and changed", () => {
   })
 })
 
+describe("a rule that wants approval", () => {
+  it("parks reads and changes, nothing hopeless among them, and carries them out once", async () => {
+    const id = await server.workspace(fresh("parks"))
+    const [admin, asker] = [await server.client(id), await server.client(id)]
+    const agentId = await makeAgent(admin)
+    const feedId = (await admin.post("/v1/feeds", { name: fresh("feed") })).body.feed.id
+    const rules = [{ actions: ["subscription.read", "subscription.*"], principals: ["api_key"], require: true }]
+    assert.strictEqual((await admin.put("/v1/approval-policy", { rules })).status, 200)
+    const decided = async (asked: ReturnType<Client["send"]>) => {
+      const answer = await asked
+      assert.strictEqual(answer.status, 202, answer.text)
+      assert.strictEqual(answer.headers.get("location"), `/v1/operations/${answer.body.operation.id}`)
+      const { body } = await admin.post(`/v1/operations/${answer.body.operation.id}/approve`)
+      return body.operation.result
+    }
+    const make = `/v1/agents/${agentId}/subscriptions`
+    refused(await asker.post(make, { feedId: absent("feed_") }), 422, "feed_not_found")
+    refused(await asker.post(make, { feedId, condition: "seq" }), 400, "invalid_request")
+    const made = await decided(asker.post(make, { feedId }))
+    assert.deepInclude(made.body, { agentId, feedId, enabled: true })
+    assert.strictEqual(made.status, 201)
+    const path = `/v1/subscriptions/${made.body.id}`
+    const shown = await decided(asker.get(path))
+    assert.deepStrictEqual([shown.status, shown.body.id], [200, made.body.id])
+    refused(await asker.get(`/v1/subscriptions/${absent("sub_")}`), 404, "not_found")
+    refused(await asker.patch(path, { name: "x" }, { "if-match": '"99"' }), 412, "precondition_failed")
+    // Both are read at the same version: the second comes too late.
+    const [first, second] = await Promise.all([
+      asker.patch(path, { name: "first" }, { "if-match": '"1"' }),
+      asker.patch(path, { name: "second" }, { "if-match": '"1"' })
+    ])
+    assert.strictEqual((await decided(Promise.resolve(first))).status, 200)
+    assert.strictEqual((await decided(Promise.resolve(second))).body.error, "precondition_failed")
+    assert.deepStrictEqual(await decided(asker.delete(path)), { status: 204, body: null })
+    assert.deepStrictEqual((await admin.get(`/v1/subscriptions?agentId=${agentId}`)).body.subscriptions, [])
+  })
+})
+
 describe("subscriptions as resources", () => {
   it("are changed by a merge patch under their ETag, listed by agent and feed, and deleted", async () => {
     const feedId = await makeFeed()

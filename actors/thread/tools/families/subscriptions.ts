@@ -201,7 +201,7 @@ export const subscriptionsFamily = ({ approval, changing, database }: Subscripti
               by,
               { action: "subscription.delete", request: { subscriptionId } },
               changing.found(by.workspace, { subscriptionId }),
-              changing.remove(by.workspace, { subscriptionId }),
+              changing.remove(by, { subscriptionId }),
               () => ({ deleted: true })
             )
           )
