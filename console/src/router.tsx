@@ -36,8 +36,50 @@ const thread = createRoute({
   component: lazyRouteComponent(() => import("./threads/ThreadPage.tsx"), "ThreadPage")
 })
 
+const agents = createRoute({
+  getParentRoute: () => root,
+  path: "/agents",
+  component: lazyRouteComponent(() => import("./setup/Agents.tsx"), "Agents")
+})
+
+const agent = createRoute({
+  getParentRoute: () => root,
+  path: "/agents/$agentId",
+  component: lazyRouteComponent(() => import("./setup/AgentPage.tsx"), "AgentPage")
+})
+
+const profiles = createRoute({
+  getParentRoute: () => root,
+  path: "/profiles",
+  component: lazyRouteComponent(() => import("./setup/Profiles.tsx"), "Profiles")
+})
+
+const profile = createRoute({
+  getParentRoute: () => root,
+  path: "/profiles/$profileId",
+  component: lazyRouteComponent(() => import("./setup/ProfilePage.tsx"), "ProfilePage")
+})
+
+const roles = createRoute({
+  getParentRoute: () => root,
+  path: "/roles",
+  component: lazyRouteComponent(() => import("./setup/Roles.tsx"), "Roles")
+})
+
+const role = createRoute({
+  getParentRoute: () => root,
+  path: "/roles/$roleId",
+  component: lazyRouteComponent(() => import("./setup/RolePage.tsx"), "RolePage")
+})
+
+const memory = createRoute({
+  getParentRoute: () => root,
+  path: "/memory",
+  component: lazyRouteComponent(() => import("./setup/Memory.tsx"), "MemoryPage")
+})
+
 export const router = createRouter({
-  routeTree: root.addChildren([inbox, threads, thread]),
+  routeTree: root.addChildren([inbox, threads, thread, agents, agent, profiles, profile, roles, role, memory]),
   basepath: "/console",
   defaultPreload: false,
   scrollRestoration: true
