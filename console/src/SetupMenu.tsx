@@ -6,7 +6,13 @@ const links = [
   { to: "/agents", label: "Agents" },
   { to: "/profiles", label: "Profiles" },
   { to: "/roles", label: "Roles" },
-  { to: "/memory", label: "Memory" }
+  { to: "/toolsets", label: "Toolsets" },
+  { to: "/hooks", label: "Hooks" },
+  { to: "/connections", label: "Connections" },
+  { to: "/memory", label: "Memory" },
+  { to: "/identities", label: "Identities" },
+  { to: "/keys", label: "Keys" },
+  { to: "/operations", label: "Operations" }
 ] as const
 
 export const SetupMenu = () => {

@@ -78,8 +78,68 @@ const memory = createRoute({
   component: lazyRouteComponent(() => import("./setup/Memory.tsx"), "MemoryPage")
 })
 
+const toolsets = createRoute({
+  getParentRoute: () => root,
+  path: "/toolsets",
+  component: lazyRouteComponent(() => import("./setup/Toolsets.tsx"), "Toolsets")
+})
+
+const toolset = createRoute({
+  getParentRoute: () => root,
+  path: "/toolsets/$toolsetId",
+  component: lazyRouteComponent(() => import("./setup/ToolsetPage.tsx"), "ToolsetPage")
+})
+
+const hooks = createRoute({
+  getParentRoute: () => root,
+  path: "/hooks",
+  component: lazyRouteComponent(() => import("./setup/Hooks.tsx"), "Hooks")
+})
+
+const connections = createRoute({
+  getParentRoute: () => root,
+  path: "/connections",
+  component: lazyRouteComponent(() => import("./setup/Connections.tsx"), "Connections")
+})
+
+const identities = createRoute({
+  getParentRoute: () => root,
+  path: "/identities",
+  component: lazyRouteComponent(() => import("./setup/Identities.tsx"), "Identities")
+})
+
+const operations = createRoute({
+  getParentRoute: () => root,
+  path: "/operations",
+  component: lazyRouteComponent(() => import("./setup/Operations.tsx"), "Operations")
+})
+
+const keys = createRoute({
+  getParentRoute: () => root,
+  path: "/keys",
+  component: lazyRouteComponent(() => import("./setup/Keys.tsx"), "Keys")
+})
+
 export const router = createRouter({
-  routeTree: root.addChildren([inbox, threads, thread, agents, agent, profiles, profile, roles, role, memory]),
+  routeTree: root.addChildren([
+    inbox,
+    threads,
+    thread,
+    agents,
+    agent,
+    profiles,
+    profile,
+    roles,
+    role,
+    memory,
+    toolsets,
+    toolset,
+    hooks,
+    connections,
+    identities,
+    operations,
+    keys
+  ]),
   basepath: "/console",
   defaultPreload: false,
   scrollRestoration: true

@@ -7,7 +7,7 @@ import { makeAgent } from "../http/threadFixture.ts"
 import { launchBrowser } from "../setup/chromium.ts"
 import { buildConsole } from "../setup/console.ts"
 import { isFitForAll, type Open, openConsole, themes } from "../setup/consolePage.ts"
-import { type Client, startServer, type TestServer } from "../setup/server.ts"
+import { Client, startServer, type TestServer } from "../setup/server.ts"
 
 let server: TestServer
 let alpha: Client
@@ -16,6 +16,7 @@ let built: Awaited<ReturnType<typeof buildConsole>>
 let agentId: string
 let profileId: string
 let roleId: string
+let toolsetId: string
 beforeAll(async () => {
   built = await buildConsole()
   server = await startServer({ served: { console: built.folder } })
@@ -25,6 +26,19 @@ beforeAll(async () => {
   profileId = (await alpha.get(`/v1/agents/${agentId}`)).body.agent.profileId
   const role = await alpha.post("/v1/roles", { name: "asks", allow: [{ tools: "thread.*", approval: "required" }] })
   roleId = role.body.role.id
+  const toolset = await alpha.post("/v1/toolsets", {
+    kind: "client",
+    namespace: "shop",
+    tools: [{ name: "order", description: "Orders things", inputSchema: { type: "object" } }]
+  })
+  toolsetId = toolset.body.toolset.id
+  await alpha.post("/v1/identities/enable", { identity: "ada" })
+  await alpha.post("/v1/connections", {
+    provider: "example",
+    name: "Example",
+    baseUrl: "https://api.example.com",
+    secret: { apiKey: "never-to-be-seen-1234" }
+  })
 }, 300_000)
 afterAll(async () => {
   await browser?.close()
@@ -89,6 +103,7 @@ describe("a role", () => {
       await page.getByRole("button", { name: "Explain" }).click()
       await page.getByRole("region", { name: "What the roles say" }).getByText("with a person's approval").waitFor()
       await page.getByRole("link", { name: "asks" }).click()
+      await page.getByRole("heading", { name: "asks" }).waitFor()
       const yaml = page.getByLabel("Role, as YAML")
       await yaml.fill(`${await yaml.inputValue()}description: Wants a word\n`)
       await page.getByRole("button", { name: "Save" }).click()
@@ -133,6 +148,96 @@ describe("an agent", () => {
   })
 })
 
+describe("a toolset", () => {
+  it("shows its tools with what they take", async () => {
+    await open("/toolsets", async ({ page }) => {
+      await page.getByRole("link", { name: "shop" }).click()
+      await page.getByText("order", { exact: true }).click()
+      await page.getByRole("region", { name: "Input of" }).getByText("type: object").waitFor()
+    })
+  })
+})
+
+describe("a hook", () => {
+  it("is tried on a sample, and what it came to is shown", async () => {
+    await open("/hooks", async ({ page }) => {
+      const yaml = page.getByLabel("Hook and sample, as YAML")
+      await yaml.fill((await yaml.inputValue()).replace(/processor:\n.*\n.*\n/, "processor:\n    type: client\n"))
+      await page.getByRole("button", { name: "Try the hook" }).click()
+      await page.getByRole("region", { name: "What it came to" }).getByText("decision: ask").waitFor()
+    })
+  })
+})
+
+describe("a connection", () => {
+  it("shows the end of its secret and nothing else of it", async () => {
+    await open("/connections", async ({ page }) => {
+      await page.getByRole("cell", { name: "1234", exact: true }).waitFor()
+      assert.notInclude(await page.content(), "never-to-be-seen")
+    })
+  })
+})
+
+describe("an identity", () => {
+  it("is disabled by two presses, and enabled again", async () => {
+    const isDisabled = async () => {
+      const { identities } = (await alpha.get("/v1/identities")).body
+      return identities.find((each: { identity: string }) => each.identity === "ada").disabled
+    }
+    await open("/identities", async ({ page }) => {
+      await page.getByRole("button", { name: "Disable ada" }).click()
+      await page.getByRole("button", { name: "Refuse its new work" }).click()
+      const enable = page.getByRole("button", { name: "Enable ada" })
+      await enable.waitFor()
+      assert.isTrue(await isDisabled())
+      await enable.click()
+      await page.getByRole("button", { name: "Disable ada" }).waitFor()
+      assert.isFalse(await isDisabled())
+    })
+  })
+})
+
+describe("a key", () => {
+  it("is made, and its token shown once; it is revoked", async () => {
+    await open("/keys", async ({ page }) => {
+      await page.getByText("New key").click()
+      await page.getByLabel("Name").fill("robot")
+      await page.getByLabel("run").check()
+      await page.getByRole("button", { name: "Create" }).click()
+      const shown = page.getByRole("region", { name: "The new token" })
+      const token = await shown.getByText(/^trp_/).innerText()
+      const context = await new Client(server.base, token).get("/v1/auth")
+      assert.deepStrictEqual(context.body.scopes, ["read", "run"])
+      await shown.getByRole("button", { name: "I have it" }).click()
+      assert.notInclude(await page.content(), token)
+      await page.getByRole("button", { name: "Revoke robot" }).click()
+      await page.getByRole("button", { name: "Revoke it for good" }).click()
+      await page.getByRole("cell", { name: "robot", exact: true }).waitFor({ state: "detached" })
+    })
+  })
+})
+
+describe("operations", () => {
+  it("are listed in every state, with what was asked", async () => {
+    await alpha.put("/v1/approval-policy", {
+      rules: [{ actions: ["agent.create"], principals: ["api_key"], require: true }]
+    })
+    await alpha.post("/v1/agents", { name: "Parked", profileId })
+    await alpha.put("/v1/approval-policy", { rules: [] })
+    await open("/operations", async ({ page }) => {
+      await page.getByLabel("State").selectOption("pending")
+      await page.getByRole("cell", { name: "agent.create" }).waitFor()
+      await page.getByText("request", { exact: true }).click()
+      await page.getByText('"name": "Parked"').waitFor()
+      await page.getByRole("button", { name: "Cancel" }).click()
+      await page.getByRole("button", { name: "Withdraw the request" }).click()
+      await page.getByText("There is no such operation.").waitFor()
+      await page.getByLabel("State").selectOption("cancelled")
+      await page.getByRole("cell", { name: "agent.create" }).waitFor()
+    })
+  })
+})
+
 describe("the menu of the setup", () => {
   it("leads to its pages from wherever one is, on phones too", async () => {
     await open("/agents", async ({ page }) => {
@@ -160,6 +265,13 @@ describe("every page of the setup", () => {
             [`/profiles/${profileId}`, "table"],
             ["/roles", "table"],
             [`/roles/${roleId}`, "textbox"],
+            ["/toolsets", "table"],
+            [`/toolsets/${toolsetId}`, "textbox"],
+            ["/hooks", "textbox"],
+            ["/connections", "table"],
+            ["/identities", "table"],
+            ["/keys", "table"],
+            ["/operations", "table"],
             ["/memory", "textbox"]
           ] as const) {
             await page.goto(`${server.base}/console${path}`)
