@@ -9,10 +9,16 @@ const links = [
   { to: "/toolsets", label: "Toolsets" },
   { to: "/hooks", label: "Hooks" },
   { to: "/connections", label: "Connections" },
+  { to: "/models", label: "Models" },
   { to: "/memory", label: "Memory" },
+  { to: "/feeds", label: "Feeds" },
   { to: "/identities", label: "Identities" },
   { to: "/keys", label: "Keys" },
-  { to: "/operations", label: "Operations" }
+  { to: "/policy", label: "Approval policy" },
+  { to: "/operations", label: "Operations" },
+  { to: "/usage", label: "Usage" },
+  { to: "/limits", label: "Limits" },
+  { to: "/nodes", label: "Nodes" }
 ] as const
 
 export const SetupMenu = () => {

@@ -120,6 +120,48 @@ const keys = createRoute({
   component: lazyRouteComponent(() => import("./setup/Keys.tsx"), "Keys")
 })
 
+const models = createRoute({
+  getParentRoute: () => root,
+  path: "/models",
+  component: lazyRouteComponent(() => import("./setup/Models.tsx"), "Models")
+})
+
+const nodes = createRoute({
+  getParentRoute: () => root,
+  path: "/nodes",
+  component: lazyRouteComponent(() => import("./setup/Nodes.tsx"), "Nodes")
+})
+
+const feeds = createRoute({
+  getParentRoute: () => root,
+  path: "/feeds",
+  component: lazyRouteComponent(() => import("./setup/Feeds.tsx"), "Feeds")
+})
+
+const feed = createRoute({
+  getParentRoute: () => root,
+  path: "/feeds/$feedId",
+  component: lazyRouteComponent(() => import("./setup/FeedPage.tsx"), "FeedPage")
+})
+
+const usage = createRoute({
+  getParentRoute: () => root,
+  path: "/usage",
+  component: lazyRouteComponent(() => import("./setup/Usage.tsx"), "Usage")
+})
+
+const limits = createRoute({
+  getParentRoute: () => root,
+  path: "/limits",
+  component: lazyRouteComponent(() => import("./setup/Limits.tsx"), "Limits")
+})
+
+const policy = createRoute({
+  getParentRoute: () => root,
+  path: "/policy",
+  component: lazyRouteComponent(() => import("./setup/Policy.tsx"), "Policy")
+})
+
 export const router = createRouter({
   routeTree: root.addChildren([
     inbox,
@@ -138,7 +180,14 @@ export const router = createRouter({
     connections,
     identities,
     operations,
-    keys
+    keys,
+    models,
+    nodes,
+    feeds,
+    feed,
+    usage,
+    limits,
+    policy
   ]),
   basepath: "/console",
   defaultPreload: false,

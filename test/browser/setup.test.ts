@@ -1,9 +1,10 @@
 /** The console's pages for what is configured, in a real browser. */
 import { readdirSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
+import { setTimeout } from "node:timers/promises"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import type { Browser } from "playwright-core"
-import { makeAgent } from "../http/threadFixture.ts"
+import { ended, logOf, makeAgent, makeThread, submit } from "../http/threadFixture.ts"
 import { launchBrowser } from "../setup/chromium.ts"
 import { buildConsole } from "../setup/console.ts"
 import { isFitForAll, type Open, openConsole, themes } from "../setup/consolePage.ts"
@@ -17,6 +18,7 @@ let agentId: string
 let profileId: string
 let roleId: string
 let toolsetId: string
+let feedId: string
 beforeAll(async () => {
   built = await buildConsole()
   server = await startServer({ served: { console: built.folder } })
@@ -32,6 +34,14 @@ beforeAll(async () => {
     tools: [{ name: "order", description: "Orders things", inputSchema: { type: "object" } }]
   })
   toolsetId = toolset.body.toolset.id
+  const feed = await alpha.post("/v1/feeds", { name: "news" })
+  feedId = feed.body.feed.id
+  await alpha.post(`/v1/feeds/${feedId}/messages`, {
+    messages: Array.from({ length: 60 }, (_, index) => ({ text: `message ${index + 1}.` }))
+  })
+  const threadId = await makeThread(alpha, agentId)
+  await submit(alpha, threadId, "hello")
+  await logOf(alpha, threadId, ended(1))
   await alpha.post("/v1/identities/enable", { identity: "ada" })
   await alpha.post("/v1/connections", {
     provider: "example",
@@ -238,6 +248,60 @@ describe("operations", () => {
   })
 })
 
+describe("a feed", () => {
+  it("is read from its newest message back, and takes another one", async () => {
+    await open("/feeds", async ({ page }) => {
+      await page.getByRole("link", { name: "news" }).click()
+      await page.getByText("message 60.").waitFor()
+      assert.strictEqual(await page.getByText("message 10.").count(), 0)
+      await page.getByRole("button", { name: "Older" }).click()
+      await page.getByText("message 10.").waitFor()
+      assert.isTrue(await page.getByRole("button", { name: "Older" }).isDisabled())
+      await page.getByRole("button", { name: "Newest" }).click()
+      await page.getByLabel("Message").fill("one more")
+      await page.getByLabel("Tags").fill("a, b")
+      await page.getByRole("button", { name: "Append" }).click()
+      await page.getByText("#61").last().waitFor()
+      await page.getByRole("listitem").getByText("one more").waitFor()
+    })
+    const { messages } = (await alpha.get(`/v1/feeds/${feedId}/messages?tailOffset=1`)).body
+    assert.deepInclude(messages[0], { text: "one more", tags: ["a", "b"] })
+  })
+})
+
+describe("usage", () => {
+  it("is summed by day, by agent and by model", async () => {
+    // Nodes write what they have counted every second.
+    while ((await alpha.get("/v1/usage")).body.usage.length === 0) await setTimeout(100)
+    await open("/usage", async ({ page }) => {
+      const usage = page.getByRole("region", { name: "Usage" })
+      await usage.getByRole("cell", { name: new Date().toISOString().slice(0, 10) }).waitFor()
+      await page.getByLabel("By", { exact: true }).selectOption("agent")
+      await usage.getByRole("link", { name: "Tester" }).waitFor()
+      await page.getByLabel("By", { exact: true }).selectOption("model")
+      await usage.getByRole("cell", { name: "troupe/scripted" }).waitFor()
+    })
+  })
+})
+
+describe("the approval policy", () => {
+  it("is changed as a whole, and refused where the server does not know an action", async () => {
+    await open("/policy", async ({ page, seen }) => {
+      const yaml = page.getByLabel("Policy, as YAML")
+      const rule = (action: string) => `rules:\n  - actions: [${action}]\n    principals: [agent]\n    require: true\n`
+      await yaml.fill(rule("agent.sing"))
+      await page.getByRole("button", { name: "Save" }).click()
+      await page.getByRole("alert").getByText("rules[0].actions[0]").waitFor()
+      seen.complaints.splice(0)
+      await yaml.fill(rule("agent.create"))
+      await page.getByRole("button", { name: "Save" }).click()
+      await page.getByText("Saved.").waitFor()
+    })
+    const { policy } = (await alpha.get("/v1/approval-policy")).body
+    assert.deepStrictEqual(policy.rules, [{ actions: ["agent.create"], principals: ["agent"], require: true }])
+  })
+})
+
 describe("the menu of the setup", () => {
   it("leads to its pages from wherever one is, on phones too", async () => {
     await open("/agents", async ({ page }) => {
@@ -252,7 +316,7 @@ describe("the menu of the setup", () => {
 
 describe("every page of the setup", () => {
   it("has no violation of WCAG 2.2 AA and nothing wider than the window, in both themes, on phones too", {
-    timeout: 400_000
+    timeout: 500_000
   }, async () => {
     for (const colorScheme of themes)
       await open(
@@ -272,6 +336,13 @@ describe("every page of the setup", () => {
             ["/identities", "table"],
             ["/keys", "table"],
             ["/operations", "table"],
+            ["/models", "table"],
+            ["/nodes", "table"],
+            ["/feeds", "table"],
+            [`/feeds/${feedId}`, "listitem"],
+            ["/usage", "combobox"],
+            ["/limits", "table"],
+            ["/policy", "textbox"],
             ["/memory", "textbox"]
           ] as const) {
             await page.goto(`${server.base}/console${path}`)

@@ -1,11 +1,12 @@
 /** One toolset: how its server does, what tools it offers, and its configuration. */
 import { useQuery, useQueryClient } from "@tanstack/react-query"
-import { getRouteApi, useNavigate } from "@tanstack/react-router"
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router"
 import { answerOf } from "../../../src/client/client.ts"
 import { Act } from "../parts/Act.tsx"
 import { Failure } from "../parts/Failure.tsx"
 import { Fields } from "../parts/Fields.tsx"
 import { Json } from "../parts/Json.tsx"
+import { Listing } from "../parts/Listing.tsx"
 import { NotYet, Page } from "../parts/Page.tsx"
 import { Time } from "../parts/Time.tsx"
 import { visible, visibleLine } from "../parts/visible.ts"
@@ -67,6 +68,38 @@ const Tools = ({ toolsetId }: { readonly toolsetId: string }) => {
   )
 }
 
+/** What this workspace's own programs have to execute; people may answer in the thread. */
+const Owed = ({ toolsetId }: { readonly toolsetId: string }) => {
+  const { troupe } = useSession()
+  return (
+    <Listing
+      label="Calls that wait for a result"
+      empty="No call waits for a result."
+      queryKey={["toolCalls", toolsetId]}
+      ask={async (query, signal) => {
+        const { calls, nextCursor } = await answerOf(
+          troupe.api.GET("/v1/tools/calls", { params: { query: { ...query, toolsetId } }, signal })
+        )
+        return { rows: calls, nextCursor }
+      }}
+      keyOf={({ toolCallId }) => toolCallId}
+      columns={[
+        { name: "Tool", cell: ({ toolName }) => <code>{visibleLine(toolName)}</code> },
+        {
+          name: "Thread",
+          cell: ({ threadId }) => (
+            <Link to="/threads/$threadId" params={{ threadId }}>
+              {threadId}
+            </Link>
+          )
+        },
+        { name: "Since", cell: ({ createdAt }) => <Time at={createdAt} /> },
+        { name: "Expires", cell: ({ expiresAt }) => <Time at={expiresAt} /> }
+      ]}
+    />
+  )
+}
+
 export const ToolsetPage = () => {
   const { toolsetId } = route.useParams()
   const { troupe } = useSession()
@@ -110,6 +143,12 @@ export const ToolsetPage = () => {
       />
       <h2>Tools</h2>
       <Tools toolsetId={toolsetId} />
+      {toolset.kind === "client" ? (
+        <>
+          <h2>Calls</h2>
+          <Owed toolsetId={toolsetId} />
+        </>
+      ) : null}
       <h2>Configuration</h2>
       <YamlEditor
         label="Toolset, as YAML"
