@@ -162,6 +162,12 @@ const policy = createRoute({
   component: lazyRouteComponent(() => import("./setup/Policy.tsx"), "Policy")
 })
 
+const schedule = createRoute({
+  getParentRoute: () => root,
+  path: "/agents/$agentId/schedules/$scheduleId",
+  component: lazyRouteComponent(() => import("./setup/SchedulePage.tsx"), "SchedulePage")
+})
+
 export const router = createRouter({
   routeTree: root.addChildren([
     inbox,
@@ -187,7 +193,8 @@ export const router = createRouter({
     feed,
     usage,
     limits,
-    policy
+    policy,
+    schedule
   ]),
   basepath: "/console",
   defaultPreload: false,

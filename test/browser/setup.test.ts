@@ -19,6 +19,7 @@ let profileId: string
 let roleId: string
 let toolsetId: string
 let feedId: string
+let scheduleId: string
 beforeAll(async () => {
   built = await buildConsole()
   server = await startServer({ served: { console: built.folder } })
@@ -34,6 +35,13 @@ beforeAll(async () => {
     tools: [{ name: "order", description: "Orders things", inputSchema: { type: "object" } }]
   })
   toolsetId = toolset.body.toolset.id
+  const schedule = await alpha.post(`/v1/agents/${agentId}/schedules`, {
+    name: "daily",
+    trigger: { type: "cron", expression: "0 9 * * *", timezone: "UTC" },
+    target: { mode: "spawn" },
+    message: { content: [{ type: "text", text: "good morning" }] }
+  })
+  scheduleId = schedule.body.schedule.id
   const feed = await alpha.post("/v1/feeds", { name: "news" })
   feedId = feed.body.feed.id
   await alpha.post(`/v1/feeds/${feedId}/messages`, {
@@ -155,6 +163,25 @@ describe("an agent", () => {
       await changes.getByText("- first the garden").waitFor()
       await changes.getByText("+ first the kitchen").waitFor()
     })
+  })
+})
+
+describe("a schedule", () => {
+  it("is run by hand, goes by another trigger, and leads to its runs' threads", async () => {
+    await open(`/agents/${agentId}`, async ({ page }) => {
+      await page.getByRole("link", { name: "daily" }).click()
+      await page.getByRole("button", { name: "Run it now" }).click()
+      await page.getByRole("region", { name: "Runs" }).getByText("hand").waitFor()
+      const yaml = page.getByLabel("Schedule, as YAML")
+      await yaml.fill(
+        (await yaml.inputValue()).replace(/trigger:\n(?: .*\n)+/, "trigger:\n  type: interval\n  seconds: 86400\n")
+      )
+      await page.getByRole("button", { name: "Save" }).click()
+      await page.getByText("Saved.").waitFor()
+    })
+    const { schedule } = (await alpha.get(`/v1/agents/${agentId}/schedules/${scheduleId}`)).body
+    assert.deepInclude(schedule.trigger, { type: "interval", seconds: 86_400 })
+    assert.deepStrictEqual(schedule.target, { mode: "spawn" })
   })
 })
 
@@ -325,6 +352,7 @@ describe("every page of the setup", () => {
           for (const [path, ready] of [
             ["/agents", "table"],
             [`/agents/${agentId}`, "textbox"],
+            [`/agents/${agentId}/schedules/${scheduleId}`, "textbox"],
             ["/profiles", "table"],
             [`/profiles/${profileId}`, "table"],
             ["/roles", "table"],

@@ -9,6 +9,12 @@ const rows: ReadonlyArray<readonly [title: string, before: unknown, after: unkno
   ["of an object only what is changed within", { a: { b: 1, c: 2 } }, { a: { b: 1, c: 3 } }, { a: { c: 3 } }],
   ["a list as a whole", { a: [1, 2] }, { a: [1] }, { a: [1] }],
   ["an object in the place of a list", { a: [1] }, { a: { 0: 1 } }, { a: { 0: 1 } }],
+  [
+    "an object of another type as a whole",
+    { a: { type: "x", b: 1 } },
+    { a: { type: "y", c: 1 } },
+    { a: { type: "y", c: 1 } }
+  ],
   ["null where it is written", { a: 1 }, { a: null }, { a: null }],
   ["what is no object as it is, for the server to refuse", { a: 1 }, "text", "text"],
   ["a name that objects have by birth", {}, { constructor: 1 }, { constructor: 1 }]

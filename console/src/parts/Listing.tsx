@@ -14,6 +14,7 @@ export const Listing = <Row,>({
   ask,
   columns,
   empty,
+  everyMs,
   keyOf,
   label,
   queryKey
@@ -21,6 +22,8 @@ export const Listing = <Row,>({
   readonly label: string
   /** What stands here where there is no row. */
   readonly empty: string
+  /** How often it is asked for again; of what no stream tells. */
+  readonly everyMs?: number
   readonly queryKey: ReadonlyArray<unknown>
   readonly ask: (
     query: PageQuery,
@@ -31,6 +34,7 @@ export const Listing = <Row,>({
 }) => {
   const pages = useInfiniteQuery({
     queryKey: [...queryKey, "pages"],
+    refetchInterval: everyMs ?? false,
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam, signal }) => ask(pageParam === undefined ? { limit } : { limit, cursor: pageParam }, signal),
     getNextPageParam: ({ nextCursor }) => nextCursor

@@ -12,6 +12,7 @@ import { YamlEditor } from "../parts/YamlEditor.tsx"
 import { only } from "../parts/yaml.ts"
 import { useSession } from "../session/Session.tsx"
 import { AgentMemory } from "./Memory.tsx"
+import { Schedules } from "./Schedules.tsx"
 import { Parked, patching, taggedOf } from "./tagged.ts"
 
 const route = getRouteApi("/agents/$agentId")
@@ -101,6 +102,8 @@ export const AgentPage = () => {
         act={() => troupe.send("DELETE", path)}
         onDone={again}
       />
+      <h2>Schedules</h2>
+      <Schedules agentId={agentId} />
       <h2>Memory</h2>
       <AgentMemory agentId={agentId} />
       <h2>Images</h2>

@@ -1,6 +1,6 @@
 /** An answer with the version that a change of it is held against, and the other ways of asking that pages share. */
 import { answerOf, type Troupe } from "../../../src/client/client.ts"
-import { mergePatch } from "../parts/mergePatch.ts"
+import { patchOf } from "../parts/mergePatch.ts"
 
 /** An ETag beside the body that has it. */
 export const taggedOf = async <Body>(asked: Promise<{ readonly data?: Body; readonly response: Response }>) => {
@@ -22,17 +22,20 @@ export const patching =
       again,
       before,
       etag,
-      path
+      path,
+      whole = []
     }: {
       readonly path: string
       readonly before: unknown
       readonly etag: string | undefined
       readonly again: () => Promise<unknown>
+      /** Fields that are sent as a whole where anything in them has changed. */
+      readonly whole?: ReadonlyArray<string>
     }
   ) =>
   async (after: unknown): Promise<unknown> => {
     try {
-      return await troupe.send("PATCH", path, { body: mergePatch(before, after), ...ifMatch(etag) })
+      return await troupe.send("PATCH", path, { body: patchOf(before, after, whole), ...ifMatch(etag) })
     } finally {
       await again()
     }
