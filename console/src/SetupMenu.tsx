@@ -12,6 +12,7 @@ const links = [
   { to: "/models", label: "Models" },
   { to: "/memory", label: "Memory" },
   { to: "/feeds", label: "Feeds" },
+  { to: "/subscriptions", label: "Subscriptions" },
   { to: "/identities", label: "Identities" },
   { to: "/keys", label: "Keys" },
   { to: "/policy", label: "Approval policy" },

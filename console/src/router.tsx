@@ -168,6 +168,18 @@ const schedule = createRoute({
   component: lazyRouteComponent(() => import("./setup/SchedulePage.tsx"), "SchedulePage")
 })
 
+const subscriptions = createRoute({
+  getParentRoute: () => root,
+  path: "/subscriptions",
+  component: lazyRouteComponent(() => import("./setup/Subscriptions.tsx"), "Subscriptions")
+})
+
+const subscription = createRoute({
+  getParentRoute: () => root,
+  path: "/subscriptions/$subscriptionId",
+  component: lazyRouteComponent(() => import("./setup/SubscriptionPage.tsx"), "SubscriptionPage")
+})
+
 export const router = createRouter({
   routeTree: root.addChildren([
     inbox,
@@ -194,7 +206,9 @@ export const router = createRouter({
     usage,
     limits,
     policy,
-    schedule
+    schedule,
+    subscriptions,
+    subscription
   ]),
   basepath: "/console",
   defaultPreload: false,

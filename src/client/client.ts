@@ -20,7 +20,7 @@ export interface TroupeOptions {
   readonly retries?: number
 }
 
-export interface Sent {
+export interface RawRequest {
   readonly body?: unknown
   /** ETag that the resource must have still. */
   readonly ifMatch?: string
@@ -30,7 +30,7 @@ export interface Troupe {
   /** `api.GET("/v1/threads/{threadId}", {params: {path: {threadId}}})` and so on, for `answerOf`. */
   readonly api: Client<paths>
   /** A request whose body nobody has typed, such as text that a person wrote: the server judges it. */
-  readonly send: (method: "POST" | "PUT" | "PATCH" | "DELETE", path: string, sent?: Sent) => Promise<unknown>
+  readonly send: (method: "POST" | "PUT" | "PATCH" | "DELETE", path: string, sent?: RawRequest) => Promise<unknown>
   /** A request as it is, without tries: what streams are opened with. */
   readonly open: (path: string, init: { readonly signal: AbortSignal }) => Promise<Response>
 }

@@ -20,6 +20,7 @@ let roleId: string
 let toolsetId: string
 let feedId: string
 let scheduleId: string
+let subscriptionId: string
 beforeAll(async () => {
   built = await buildConsole()
   server = await startServer({ served: { console: built.folder } })
@@ -47,6 +48,8 @@ beforeAll(async () => {
   await alpha.post(`/v1/feeds/${feedId}/messages`, {
     messages: Array.from({ length: 60 }, (_, index) => ({ text: `message ${index + 1}.` }))
   })
+  const subscription = await alpha.post(`/v1/agents/${agentId}/subscriptions`, { feedId, name: "reads news" })
+  subscriptionId = subscription.body.id
   const threadId = await makeThread(alpha, agentId)
   await submit(alpha, threadId, "hello")
   await logOf(alpha, threadId, ended(1))
@@ -182,6 +185,24 @@ describe("a schedule", () => {
     const { schedule } = (await alpha.get(`/v1/agents/${agentId}/schedules/${scheduleId}`)).body
     assert.deepInclude(schedule.trigger, { type: "interval", seconds: 86_400 })
     assert.deepStrictEqual(schedule.target, { mode: "spawn" })
+  })
+})
+
+describe("a subscription", () => {
+  it("is tried on a sample, and changed", async () => {
+    await open("/subscriptions", async ({ page }) => {
+      await page.getByRole("link", { name: "reads news" }).click()
+      await page.getByRole("button", { name: "Try the sample" }).click()
+      await page.getByRole("region", { name: "What it came to" }).waitFor()
+      const yaml = page.getByLabel("Subscription, as YAML")
+      await yaml.fill(
+        (await yaml.inputValue()).replace(/cadence:\n(?: .*\n)+/, "cadence:\n  mode: window\n  windowSeconds: 60\n")
+      )
+      await page.getByRole("button", { name: "Save" }).click()
+      await page.getByText("Saved.").waitFor()
+    })
+    const { cadence } = (await alpha.get(`/v1/subscriptions/${subscriptionId}`)).body
+    assert.deepInclude(cadence, { mode: "window", windowSeconds: 60 })
   })
 })
 
@@ -368,6 +389,8 @@ describe("every page of the setup", () => {
             ["/nodes", "table"],
             ["/feeds", "table"],
             [`/feeds/${feedId}`, "listitem"],
+            ["/subscriptions", "table"],
+            [`/subscriptions/${subscriptionId}`, "textbox"],
             ["/usage", "combobox"],
             ["/limits", "table"],
             ["/policy", "textbox"],

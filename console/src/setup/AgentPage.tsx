@@ -13,6 +13,7 @@ import { only } from "../parts/yaml.ts"
 import { useSession } from "../session/Session.tsx"
 import { AgentMemory } from "./Memory.tsx"
 import { Schedules } from "./Schedules.tsx"
+import { AgentSubscriptions } from "./Subscriptions.tsx"
 import { Parked, patching, taggedOf } from "./tagged.ts"
 
 const route = getRouteApi("/agents/$agentId")
@@ -104,6 +105,8 @@ export const AgentPage = () => {
       />
       <h2>Schedules</h2>
       <Schedules agentId={agentId} />
+      <h2>Subscriptions</h2>
+      <AgentSubscriptions agentId={agentId} />
       <h2>Memory</h2>
       <AgentMemory agentId={agentId} />
       <h2>Images</h2>
