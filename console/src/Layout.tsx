@@ -4,6 +4,7 @@ import { type FormEvent, useEffect, useState } from "react"
 import { useInbox } from "./inbox/useInbox.ts"
 import { useWorkspaceNews } from "./live/workspace.ts"
 import { useSession } from "./session/Session.tsx"
+import { SetupMenu } from "./SetupMenu.tsx"
 
 const IdBox = () => {
   const navigate = useNavigate()
@@ -56,6 +57,7 @@ export const Layout = () => {
           <Link to="/threads" activeOptions={{ includeSearch: false }}>
             Threads
           </Link>
+          <SetupMenu />
           <a href="/docs">API</a>
         </nav>
         <IdBox />

@@ -36,8 +36,180 @@ const thread = createRoute({
   component: lazyRouteComponent(() => import("./threads/ThreadPage.tsx"), "ThreadPage")
 })
 
+const agents = createRoute({
+  getParentRoute: () => root,
+  path: "/agents",
+  component: lazyRouteComponent(() => import("./setup/Agents.tsx"), "Agents")
+})
+
+const agent = createRoute({
+  getParentRoute: () => root,
+  path: "/agents/$agentId",
+  component: lazyRouteComponent(() => import("./setup/AgentPage.tsx"), "AgentPage")
+})
+
+const profiles = createRoute({
+  getParentRoute: () => root,
+  path: "/profiles",
+  component: lazyRouteComponent(() => import("./setup/Profiles.tsx"), "Profiles")
+})
+
+const profile = createRoute({
+  getParentRoute: () => root,
+  path: "/profiles/$profileId",
+  component: lazyRouteComponent(() => import("./setup/ProfilePage.tsx"), "ProfilePage")
+})
+
+const roles = createRoute({
+  getParentRoute: () => root,
+  path: "/roles",
+  component: lazyRouteComponent(() => import("./setup/Roles.tsx"), "Roles")
+})
+
+const role = createRoute({
+  getParentRoute: () => root,
+  path: "/roles/$roleId",
+  component: lazyRouteComponent(() => import("./setup/RolePage.tsx"), "RolePage")
+})
+
+const memory = createRoute({
+  getParentRoute: () => root,
+  path: "/memory",
+  component: lazyRouteComponent(() => import("./setup/Memory.tsx"), "MemoryPage")
+})
+
+const toolsets = createRoute({
+  getParentRoute: () => root,
+  path: "/toolsets",
+  component: lazyRouteComponent(() => import("./setup/Toolsets.tsx"), "Toolsets")
+})
+
+const toolset = createRoute({
+  getParentRoute: () => root,
+  path: "/toolsets/$toolsetId",
+  component: lazyRouteComponent(() => import("./setup/ToolsetPage.tsx"), "ToolsetPage")
+})
+
+const hooks = createRoute({
+  getParentRoute: () => root,
+  path: "/hooks",
+  component: lazyRouteComponent(() => import("./setup/Hooks.tsx"), "Hooks")
+})
+
+const connections = createRoute({
+  getParentRoute: () => root,
+  path: "/connections",
+  component: lazyRouteComponent(() => import("./setup/Connections.tsx"), "Connections")
+})
+
+const identities = createRoute({
+  getParentRoute: () => root,
+  path: "/identities",
+  component: lazyRouteComponent(() => import("./setup/Identities.tsx"), "Identities")
+})
+
+const operations = createRoute({
+  getParentRoute: () => root,
+  path: "/operations",
+  component: lazyRouteComponent(() => import("./setup/Operations.tsx"), "Operations")
+})
+
+const keys = createRoute({
+  getParentRoute: () => root,
+  path: "/keys",
+  component: lazyRouteComponent(() => import("./setup/Keys.tsx"), "Keys")
+})
+
+const models = createRoute({
+  getParentRoute: () => root,
+  path: "/models",
+  component: lazyRouteComponent(() => import("./setup/Models.tsx"), "Models")
+})
+
+const nodes = createRoute({
+  getParentRoute: () => root,
+  path: "/nodes",
+  component: lazyRouteComponent(() => import("./setup/Nodes.tsx"), "Nodes")
+})
+
+const feeds = createRoute({
+  getParentRoute: () => root,
+  path: "/feeds",
+  component: lazyRouteComponent(() => import("./setup/Feeds.tsx"), "Feeds")
+})
+
+const feed = createRoute({
+  getParentRoute: () => root,
+  path: "/feeds/$feedId",
+  component: lazyRouteComponent(() => import("./setup/FeedPage.tsx"), "FeedPage")
+})
+
+const usage = createRoute({
+  getParentRoute: () => root,
+  path: "/usage",
+  component: lazyRouteComponent(() => import("./setup/Usage.tsx"), "Usage")
+})
+
+const limits = createRoute({
+  getParentRoute: () => root,
+  path: "/limits",
+  component: lazyRouteComponent(() => import("./setup/Limits.tsx"), "Limits")
+})
+
+const policy = createRoute({
+  getParentRoute: () => root,
+  path: "/policy",
+  component: lazyRouteComponent(() => import("./setup/Policy.tsx"), "Policy")
+})
+
+const schedule = createRoute({
+  getParentRoute: () => root,
+  path: "/agents/$agentId/schedules/$scheduleId",
+  component: lazyRouteComponent(() => import("./setup/SchedulePage.tsx"), "SchedulePage")
+})
+
+const subscriptions = createRoute({
+  getParentRoute: () => root,
+  path: "/subscriptions",
+  component: lazyRouteComponent(() => import("./setup/Subscriptions.tsx"), "Subscriptions")
+})
+
+const subscription = createRoute({
+  getParentRoute: () => root,
+  path: "/subscriptions/$subscriptionId",
+  component: lazyRouteComponent(() => import("./setup/SubscriptionPage.tsx"), "SubscriptionPage")
+})
+
 export const router = createRouter({
-  routeTree: root.addChildren([inbox, threads, thread]),
+  routeTree: root.addChildren([
+    inbox,
+    threads,
+    thread,
+    agents,
+    agent,
+    profiles,
+    profile,
+    roles,
+    role,
+    memory,
+    toolsets,
+    toolset,
+    hooks,
+    connections,
+    identities,
+    operations,
+    keys,
+    models,
+    nodes,
+    feeds,
+    feed,
+    usage,
+    limits,
+    policy,
+    schedule,
+    subscriptions,
+    subscription
+  ]),
   basepath: "/console",
   defaultPreload: false,
   scrollRestoration: true

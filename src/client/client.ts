@@ -20,9 +20,17 @@ export interface TroupeOptions {
   readonly retries?: number
 }
 
+export interface RawRequest {
+  readonly body?: unknown
+  /** ETag that the resource must have still. */
+  readonly ifMatch?: string
+}
+
 export interface Troupe {
   /** `api.GET("/v1/threads/{threadId}", {params: {path: {threadId}}})` and so on, for `answerOf`. */
   readonly api: Client<paths>
+  /** A request whose body nobody has typed, such as text that a person wrote: the server judges it. */
+  readonly send: (method: "POST" | "PUT" | "PATCH" | "DELETE", path: string, sent?: RawRequest) => Promise<unknown>
   /** A request as it is, without tries: what streams are opened with. */
   readonly open: (path: string, init: { readonly signal: AbortSignal }) => Promise<Response>
 }
@@ -42,7 +50,8 @@ export const connect = ({
   url
 }: TroupeOptions): Troupe => {
   const headers = { authorization: `Bearer ${key}` }
-  const api = createClient<paths>({ baseUrl: url, headers, fetch: retrying({ fetch, retries, timeoutMs }) })
+  const tried = retrying({ fetch, retries, timeoutMs })
+  const api = createClient<paths>({ baseUrl: url, headers, fetch: tried })
   api.use({
     onResponse: async ({ response }) => {
       if (!response.ok) throw await failureOf(response)
@@ -50,6 +59,21 @@ export const connect = ({
   })
   return {
     api,
+    send: async (method, path, { body, ifMatch } = {}) => {
+      const response = await tried(
+        new Request(new URL(path, url), {
+          method,
+          headers: {
+            ...headers,
+            ...(body === undefined ? {} : { "content-type": "application/json" }),
+            ...(ifMatch === undefined ? {} : { "if-match": ifMatch })
+          },
+          ...(body === undefined ? {} : { body: JSON.stringify(body) })
+        })
+      )
+      if (!response.ok) throw await failureOf(response)
+      return response.status === 204 ? undefined : await response.json()
+    },
     open: (path, { signal }) => fetch(new Request(new URL(path, url), { headers, signal }))
   }
 }

@@ -1,11 +1,10 @@
 /** The console as people use it, in a real browser: nothing from elsewhere, nothing to complain of. */
-import { AxeBuilder } from "@axe-core/playwright"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import type { Browser, Page } from "playwright-core"
+import type { Browser } from "playwright-core"
 import { launchBrowser } from "../setup/chromium.ts"
 import { buildConsole } from "../setup/console.ts"
 import { type Client, startServer, type TestServer } from "../setup/server.ts"
-import { watch } from "../setup/watchPage.ts"
+import { isFitForAll, type Open, openConsole, overhang, shoot, themes } from "../setup/consolePage.ts"
 import { ended, logOf, makeAgent, makeThread, submit } from "../http/threadFixture.ts"
 
 let server: TestServer
@@ -40,34 +39,8 @@ afterAll(async () => {
   await built?.remove()
 })
 
-/** For people who want to see it: CONSOLE_SCREENSHOT=/tmp/console writes /tmp/console-<name>.png. */
-const shoot = async (page: Page, name: string) => {
-  const prefix = process.env.CONSOLE_SCREENSHOT
-  if (prefix !== undefined) await page.screenshot({ path: `${prefix}-${name}.png` })
-}
-
-type Open = { readonly page: Page; readonly seen: ReturnType<typeof watch> }
-
-/** A page of a browser of its own, signed in by the address. */
-const open = async (path = "", use: (open: Open) => Promise<void>, options: object = {}) => {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options })
-  const page = await context.newPage()
-  page.setDefaultTimeout(15_000)
-  const seen = watch(page, server.base)
-  try {
-    await page.goto(`${server.base}/console${path}#key=${alpha.token}`)
-    await page.getByRole("navigation", { name: "Pages" }).waitFor()
-    await use({ page, seen })
-    assert.deepStrictEqual(seen.complaints, [])
-    assert.deepStrictEqual(seen.elsewhere(), [])
-  } finally {
-    await context.close()
-  }
-}
-
-/** Pixels that the page is wider than its window. */
-const overhang = (page: Page) =>
-  page.evaluate<number>("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+const open = (path: string, use: (open: Open) => Promise<void>, options: object = {}) =>
+  openConsole(browser, { base: server.base, token: alpha.token, path, options }, use)
 
 const waiting = async (title: string) => {
   const threadId = await makeThread(alpha, asking)
@@ -254,15 +227,12 @@ describe("a thread", () => {
   })
 })
 
-const widths = [390, 768, 1440]
-const themes = ["light", "dark"] as const
-
 describe("every page", () => {
   it("has no violation of WCAG 2.2 AA and nothing wider than the window, in both themes, on phones too", {
     timeout: 240_000
   }, async () => {
     const threadId = await waiting("Seen by everybody")
-    for (const colorScheme of themes) {
+    for (const colorScheme of themes)
       await open(
         "",
         async ({ page }) => {
@@ -274,22 +244,10 @@ describe("every page", () => {
           ] as const) {
             await page.goto(`${server.base}/console${path}`)
             await page.getByRole(ready).nth(1).waitFor()
-            for (const width of widths) {
-              await page.setViewportSize({ width, height: 900 })
-              const found = await new AxeBuilder({ page })
-                .withTags(["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"])
-                .analyze()
-              assert.deepStrictEqual(
-                found.violations.map(({ id, nodes }) => `${name} ${width} ${id}: ${nodes.map(({ html }) => html)}`),
-                []
-              )
-              assert.strictEqual(await overhang(page), 0, `${name} at ${width}`)
-              await shoot(page, `${name}-${colorScheme}-${width}`)
-            }
+            await isFitForAll(page, `${name}-${colorScheme}`)
           }
         },
         { colorScheme }
       )
-    }
   })
 })

@@ -81,6 +81,19 @@ describe("a request", () => {
     assert.strictEqual(given, "mine")
   })
 
+  it("whose body nobody has typed has tries, a key and the version that it is held to as well", async () => {
+    answers = ["cut", { status: 201, body: { made: true } }, { status: 200 }]
+    const { send } = troupe()
+    assert.deepStrictEqual(await send("POST", "/v1/roles", { body: { name: "any" } }), { made: true })
+    await send("PATCH", "/v1/roles/role_1", { body: {}, ifMatch: '"7"' })
+    const [first, second, patch] = asked
+    assert.strictEqual(first?.request.headers["idempotency-key"], second?.request.headers["idempotency-key"])
+    assert.strictEqual(second?.request.headers["content-type"], "application/json")
+    assert.deepInclude(patch?.request.headers, { "if-match": '"7"', authorization: "Bearer trp_k" })
+    answers = [{ status: 404, body: { error: "not_found", message: "gone" } }]
+    assert.deepInclude(await failure(send("DELETE", "/v1/roles/role_1")), { status: 404, error: "not_found" })
+  })
+
   it("that is refused is not tried again, and fails with what the server says", async () => {
     answers = [
       {

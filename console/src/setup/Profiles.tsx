@@ -1,0 +1,62 @@
+/** The workspace's profiles. */
+import { useQueryClient } from "@tanstack/react-query"
+import { Link } from "@tanstack/react-router"
+import { answerOf } from "../../../src/client/client.ts"
+import { Listing } from "../parts/Listing.tsx"
+import { Fold, Page } from "../parts/Page.tsx"
+import { Time } from "../parts/Time.tsx"
+import { visibleLine } from "../parts/visible.ts"
+import { YamlEditor } from "../parts/YamlEditor.tsx"
+import { useSession } from "../session/Session.tsx"
+
+const path = "/v1/profiles"
+
+export const Profiles = () => {
+  const { troupe } = useSession()
+  const queries = useQueryClient()
+  return (
+    <Page title="Profiles" path={path}>
+      <Listing
+        label="Profiles"
+        empty="There is no profile yet."
+        queryKey={["profiles"]}
+        ask={async (query, signal) => {
+          const { nextCursor, profiles } = await answerOf(troupe.api.GET("/v1/profiles", { params: { query }, signal }))
+          return { rows: profiles, nextCursor }
+        }}
+        keyOf={({ id }) => id}
+        columns={[
+          {
+            name: "Name",
+            cell: ({ id, name }) => (
+              <Link to="/profiles/$profileId" params={{ profileId: id }}>
+                {visibleLine(name)}
+              </Link>
+            )
+          },
+          { name: "Version", cell: ({ version }) => version },
+          { name: "Models", cell: ({ models }) => visibleLine(models.join(", ")) },
+          { name: "Hooks", cell: ({ hooks }) => hooks.length },
+          { name: "Roles", cell: ({ roleIds }) => roleIds.length },
+          { name: "Toolsets", cell: ({ toolsetIds }) => toolsetIds.length },
+          { name: "Changed", cell: ({ updatedAt }) => <Time at={updatedAt} /> }
+        ]}
+      />
+      <Fold label="New profile">
+        <YamlEditor
+          isNew
+          label="Profile, as YAML"
+          saveLabel="Create"
+          done="Created."
+          scope="write"
+          value={{ name: "", models: ["provider/model"], systemPrompt: "" }}
+          save={async (body) => {
+            const answer = await troupe.send("POST", path, { body })
+            void queries.invalidateQueries({ queryKey: ["profiles"] })
+            return answer
+          }}
+        />
+      </Fold>
+    </Page>
+  )
+}

@@ -1,0 +1,421 @@
+/** The console's pages for what is configured, in a real browser. */
+import { readdirSync, readFileSync, statSync } from "node:fs"
+import { join } from "node:path"
+import { setTimeout } from "node:timers/promises"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import type { Browser } from "playwright-core"
+import { ended, logOf, makeAgent, makeThread, submit } from "../http/threadFixture.ts"
+import { launchBrowser } from "../setup/chromium.ts"
+import { buildConsole } from "../setup/console.ts"
+import { isFitForAll, type Open, openConsole, themes } from "../setup/consolePage.ts"
+import { Client, startServer, type TestServer } from "../setup/server.ts"
+
+let server: TestServer
+let alpha: Client
+let browser: Browser
+let built: Awaited<ReturnType<typeof buildConsole>>
+let agentId: string
+let profileId: string
+let roleId: string
+let toolsetId: string
+let feedId: string
+let scheduleId: string
+let subscriptionId: string
+beforeAll(async () => {
+  built = await buildConsole()
+  server = await startServer({ served: { console: built.folder } })
+  alpha = server.alpha
+  browser = await launchBrowser()
+  agentId = await makeAgent(alpha)
+  profileId = (await alpha.get(`/v1/agents/${agentId}`)).body.agent.profileId
+  const role = await alpha.post("/v1/roles", { name: "asks", allow: [{ tools: "thread.*", approval: "required" }] })
+  roleId = role.body.role.id
+  const toolset = await alpha.post("/v1/toolsets", {
+    kind: "client",
+    namespace: "shop",
+    tools: [{ name: "order", description: "Orders things", inputSchema: { type: "object" } }]
+  })
+  toolsetId = toolset.body.toolset.id
+  const schedule = await alpha.post(`/v1/agents/${agentId}/schedules`, {
+    name: "daily",
+    trigger: { type: "cron", expression: "0 9 * * *", timezone: "UTC" },
+    target: { mode: "spawn" },
+    message: { content: [{ type: "text", text: "good morning" }] }
+  })
+  scheduleId = schedule.body.schedule.id
+  const feed = await alpha.post("/v1/feeds", { name: "news" })
+  feedId = feed.body.feed.id
+  await alpha.post(`/v1/feeds/${feedId}/messages`, {
+    messages: Array.from({ length: 60 }, (_, index) => ({ text: `message ${index + 1}.` }))
+  })
+  const subscription = await alpha.post(`/v1/agents/${agentId}/subscriptions`, { feedId, name: "reads news" })
+  subscriptionId = subscription.body.id
+  const threadId = await makeThread(alpha, agentId)
+  await submit(alpha, threadId, "hello")
+  await logOf(alpha, threadId, ended(1))
+  await alpha.post("/v1/identities/enable", { identity: "ada" })
+  await alpha.post("/v1/connections", {
+    provider: "example",
+    name: "Example",
+    baseUrl: "https://api.example.com",
+    secret: { apiKey: "never-to-be-seen-1234" }
+  })
+}, 300_000)
+afterAll(async () => {
+  await browser?.close()
+  await server?.stop()
+  await built?.remove()
+})
+
+const open = (path: string, use: (open: Open) => Promise<void>, more: { token?: string; options?: object } = {}) =>
+  openConsole(browser, { base: server.base, token: alpha.token, path, ...more }, use)
+
+describe("a profile", () => {
+  it("is changed as YAML, with what changes shown before, and its versions are compared", async () => {
+    await open(`/profiles/${profileId}`, async ({ page }) => {
+      const yaml = page.getByLabel("Profile, as YAML")
+      const save = page.getByRole("button", { name: "Save a new version" })
+      assert.isTrue(await save.isDisabled())
+      await yaml.fill(`${(await yaml.inputValue()).replace("name: Tester", "name: Renamed")}description: Talks\n`)
+      const changes = await page.getByRole("region", { name: "What changes" }).first().innerText()
+      assert.include(changes, "- name: Tester")
+      assert.include(changes, "+ description: Talks")
+      await save.click()
+      await page.getByRole("heading", { name: "Renamed" }).waitFor()
+      await page.getByRole("region", { name: "What changes" }).getByText("+ name: Renamed").waitFor()
+    })
+    const { profile } = (await alpha.get(`/v1/profiles/${profileId}`)).body
+    assert.deepInclude(profile, { version: 2, name: "Renamed", description: "Talks", models: ["troupe/scripted"] })
+  })
+
+  it("that the server refuses stays as it was typed, beside what the server says", async () => {
+    await open(`/profiles/${profileId}`, async ({ page, seen }) => {
+      const yaml = page.getByLabel("Profile, as YAML")
+      const text = (await yaml.inputValue()).replace("maxSteps: ", "maxSteps: 9999")
+      await yaml.fill(text)
+      await page.getByRole("button", { name: "Save a new version" }).click()
+      await page.getByRole("alert").getByText("maxSteps").waitFor()
+      assert.strictEqual(await yaml.inputValue(), text)
+      await yaml.fill("name: [")
+      assert.isTrue(await page.getByRole("button", { name: "Save a new version" }).isDisabled())
+      seen.complaints.splice(0)
+    })
+  })
+
+  it("that somebody else has changed since is not overwritten", async () => {
+    await open(`/profiles/${profileId}`, async ({ page, seen }) => {
+      const yaml = page.getByLabel("Profile, as YAML")
+      await yaml.fill(`${await yaml.inputValue()}systemPrompt: Mine\n`)
+      await alpha.patch(`/v1/profiles/${profileId}`, { description: "Theirs" })
+      await page.getByRole("button", { name: "Save a new version" }).click()
+      await page.getByRole("alert").getByText("412 precondition_failed").waitFor()
+      assert.include(await yaml.inputValue(), "systemPrompt: Mine")
+      await page.getByRole("region", { name: "What changes" }).first().getByText("- description: Theirs").waitFor()
+      seen.complaints.splice(0)
+    })
+  })
+})
+
+describe("a role", () => {
+  it("explains what it decides, and is changed", async () => {
+    await open("/roles", async ({ page }) => {
+      await page.getByLabel("Profile, or roles").fill(roleId)
+      await page.getByLabel("Tool").fill("thread.rename")
+      await page.getByRole("button", { name: "Explain" }).click()
+      await page.getByRole("region", { name: "What the roles say" }).getByText("with a person's approval").waitFor()
+      await page.getByRole("link", { name: "asks" }).click()
+      await page.getByRole("heading", { name: "asks" }).waitFor()
+      const yaml = page.getByLabel("Role, as YAML")
+      await yaml.fill(`${await yaml.inputValue()}description: Wants a word\n`)
+      await page.getByRole("button", { name: "Save" }).click()
+      await page.getByText("Saved.").waitFor()
+    })
+    assert.strictEqual((await alpha.get(`/v1/roles/${roleId}`)).body.role.description, "Wants a word")
+  })
+
+  it("cannot be changed with a key that may only read", async () => {
+    const reader = await alpha.post("/v1/auth/keys", { name: "reader", scopes: ["read"] })
+    await open(
+      `/roles/${roleId}`,
+      async ({ page }) => {
+        const remove = page.getByRole("button", { name: "Delete" })
+        await remove.waitFor()
+        assert.isTrue(await remove.isDisabled())
+        assert.strictEqual(await remove.getAttribute("title"), "This key lacks the scope write.")
+      },
+      { token: reader.body.token }
+    )
+  })
+})
+
+describe("an agent", () => {
+  it("is found in the list, and its memory is searched and read by version", async () => {
+    const entry = `/v1/agents/${agentId}/memory/entry?key=plan`
+    await alpha.put(entry, { value: "first the garden" })
+    await alpha.put(entry, { value: "first the kitchen" })
+    await open("", async ({ page }) => {
+      await page.getByText("Setup").click()
+      await page.getByRole("link", { name: "Agents" }).click()
+      await page.getByRole("link", { name: "Tester" }).click()
+      await page.getByLabel("Search the memory").fill("kitchen")
+      await page.keyboard.press("Enter")
+      await page.getByRole("region", { name: "Found" }).getByRole("button", { name: "plan" }).click()
+      const versions = page.getByRole("region", { name: "Versions of plan" })
+      await versions.getByRole("row").nth(1).getByRole("button").click()
+      const changes = versions.getByRole("region", { name: "What changes" })
+      await changes.getByText("- first the garden").waitFor()
+      await changes.getByText("+ first the kitchen").waitFor()
+    })
+  })
+})
+
+describe("a schedule", () => {
+  it("is run by hand, goes by another trigger, and leads to its runs' threads", async () => {
+    await open(`/agents/${agentId}`, async ({ page }) => {
+      await page.getByRole("link", { name: "daily" }).click()
+      await page.getByRole("button", { name: "Run it now" }).click()
+      await page.getByRole("region", { name: "Runs" }).getByText("hand").waitFor()
+      const yaml = page.getByLabel("Schedule, as YAML")
+      await yaml.fill(
+        (await yaml.inputValue()).replace(/trigger:\n(?: .*\n)+/, "trigger:\n  type: interval\n  seconds: 86400\n")
+      )
+      await page.getByRole("button", { name: "Save" }).click()
+      await page.getByText("Saved.").waitFor()
+    })
+    const { schedule } = (await alpha.get(`/v1/agents/${agentId}/schedules/${scheduleId}`)).body
+    assert.deepInclude(schedule.trigger, { type: "interval", seconds: 86_400 })
+    assert.deepStrictEqual(schedule.target, { mode: "spawn" })
+  })
+})
+
+describe("a subscription", () => {
+  it("is tried on a sample, and changed", async () => {
+    await open("/subscriptions", async ({ page }) => {
+      await page.getByRole("link", { name: "reads news" }).click()
+      await page.getByRole("button", { name: "Try the sample" }).click()
+      await page.getByRole("region", { name: "What it came to" }).waitFor()
+      const yaml = page.getByLabel("Subscription, as YAML")
+      await yaml.fill(
+        (await yaml.inputValue()).replace(/cadence:\n(?: .*\n)+/, "cadence:\n  mode: window\n  windowSeconds: 60\n")
+      )
+      await page.getByRole("button", { name: "Save" }).click()
+      await page.getByText("Saved.").waitFor()
+    })
+    const { cadence } = (await alpha.get(`/v1/subscriptions/${subscriptionId}`)).body
+    assert.deepInclude(cadence, { mode: "window", windowSeconds: 60 })
+  })
+})
+
+describe("a toolset", () => {
+  it("shows its tools with what they take", async () => {
+    await open("/toolsets", async ({ page }) => {
+      await page.getByRole("link", { name: "shop" }).click()
+      await page.getByText("order", { exact: true }).click()
+      await page.getByRole("region", { name: "Input of" }).getByText("type: object").waitFor()
+    })
+  })
+})
+
+describe("a hook", () => {
+  it("is tried on a sample, and what it came to is shown", async () => {
+    await open("/hooks", async ({ page }) => {
+      const yaml = page.getByLabel("Hook and sample, as YAML")
+      await yaml.fill((await yaml.inputValue()).replace(/processor:\n.*\n.*\n/, "processor:\n    type: client\n"))
+      await page.getByRole("button", { name: "Try the hook" }).click()
+      await page.getByRole("region", { name: "What it came to" }).getByText("decision: ask").waitFor()
+    })
+  })
+})
+
+describe("a connection", () => {
+  it("shows the end of its secret and nothing else of it", async () => {
+    await open("/connections", async ({ page }) => {
+      await page.getByRole("cell", { name: "1234", exact: true }).waitFor()
+      assert.notInclude(await page.content(), "never-to-be-seen")
+    })
+  })
+})
+
+describe("an identity", () => {
+  it("is disabled by two presses, and enabled again", async () => {
+    const isDisabled = async () => {
+      const { identities } = (await alpha.get("/v1/identities")).body
+      return identities.find((each: { identity: string }) => each.identity === "ada").disabled
+    }
+    await open("/identities", async ({ page }) => {
+      await page.getByRole("button", { name: "Disable ada" }).click()
+      await page.getByRole("button", { name: "Refuse its new work" }).click()
+      const enable = page.getByRole("button", { name: "Enable ada" })
+      await enable.waitFor()
+      assert.isTrue(await isDisabled())
+      await enable.click()
+      await page.getByRole("button", { name: "Disable ada" }).waitFor()
+      assert.isFalse(await isDisabled())
+    })
+  })
+})
+
+describe("a key", () => {
+  it("is made, and its token shown once; it is revoked", async () => {
+    await open("/keys", async ({ page }) => {
+      await page.getByText("New key").click()
+      await page.getByLabel("Name").fill("robot")
+      await page.getByLabel("run").check()
+      await page.getByRole("button", { name: "Create" }).click()
+      const shown = page.getByRole("region", { name: "The new token" })
+      const token = await shown.getByText(/^trp_/).innerText()
+      const context = await new Client(server.base, token).get("/v1/auth")
+      assert.deepStrictEqual(context.body.scopes, ["read", "run"])
+      await shown.getByRole("button", { name: "I have it" }).click()
+      assert.notInclude(await page.content(), token)
+      await page.getByRole("button", { name: "Revoke robot" }).click()
+      await page.getByRole("button", { name: "Revoke it for good" }).click()
+      await page.getByRole("cell", { name: "robot", exact: true }).waitFor({ state: "detached" })
+    })
+  })
+})
+
+describe("operations", () => {
+  it("are listed in every state, with what was asked", async () => {
+    await alpha.put("/v1/approval-policy", {
+      rules: [{ actions: ["agent.create"], principals: ["api_key"], require: true }]
+    })
+    await alpha.post("/v1/agents", { name: "Parked", profileId })
+    await alpha.put("/v1/approval-policy", { rules: [] })
+    await open("/operations", async ({ page }) => {
+      await page.getByLabel("State").selectOption("pending")
+      await page.getByRole("cell", { name: "agent.create" }).waitFor()
+      await page.getByText("request", { exact: true }).click()
+      await page.getByText('"name": "Parked"').waitFor()
+      await page.getByRole("button", { name: "Cancel" }).click()
+      await page.getByRole("button", { name: "Withdraw the request" }).click()
+      await page.getByText("There is no such operation.").waitFor()
+      await page.getByLabel("State").selectOption("cancelled")
+      await page.getByRole("cell", { name: "agent.create" }).waitFor()
+    })
+  })
+})
+
+describe("a feed", () => {
+  it("is read from its newest message back, and takes another one", async () => {
+    await open("/feeds", async ({ page }) => {
+      await page.getByRole("link", { name: "news" }).click()
+      await page.getByText("message 60.").waitFor()
+      assert.strictEqual(await page.getByText("message 10.").count(), 0)
+      await page.getByRole("button", { name: "Older" }).click()
+      await page.getByText("message 10.").waitFor()
+      assert.isTrue(await page.getByRole("button", { name: "Older" }).isDisabled())
+      await page.getByRole("button", { name: "Newest" }).click()
+      await page.getByLabel("Message").fill("one more")
+      await page.getByLabel("Tags").fill("a, b")
+      await page.getByRole("button", { name: "Append" }).click()
+      await page.getByText("#61").last().waitFor()
+      await page.getByRole("listitem").getByText("one more").waitFor()
+    })
+    const { messages } = (await alpha.get(`/v1/feeds/${feedId}/messages?tailOffset=1`)).body
+    assert.deepInclude(messages[0], { text: "one more", tags: ["a", "b"] })
+  })
+})
+
+describe("usage", () => {
+  it("is summed by day, by agent and by model", async () => {
+    // Nodes write what they have counted every second.
+    while ((await alpha.get("/v1/usage")).body.usage.length === 0) await setTimeout(100)
+    await open("/usage", async ({ page }) => {
+      const usage = page.getByRole("region", { name: "Usage" })
+      await usage.getByRole("cell", { name: new Date().toISOString().slice(0, 10) }).waitFor()
+      await page.getByLabel("By", { exact: true }).selectOption("agent")
+      await usage.getByRole("link", { name: "Tester" }).waitFor()
+      await page.getByLabel("By", { exact: true }).selectOption("model")
+      await usage.getByRole("cell", { name: "troupe/scripted" }).waitFor()
+    })
+  })
+})
+
+describe("the approval policy", () => {
+  it("is changed as a whole, and refused where the server does not know an action", async () => {
+    await open("/policy", async ({ page, seen }) => {
+      const yaml = page.getByLabel("Policy, as YAML")
+      const rule = (action: string) => `rules:\n  - actions: [${action}]\n    principals: [agent]\n    require: true\n`
+      await yaml.fill(rule("agent.sing"))
+      await page.getByRole("button", { name: "Save" }).click()
+      await page.getByRole("alert").getByText("rules[0].actions[0]").waitFor()
+      seen.complaints.splice(0)
+      await yaml.fill(rule("agent.create"))
+      await page.getByRole("button", { name: "Save" }).click()
+      await page.getByText("Saved.").waitFor()
+    })
+    const { policy } = (await alpha.get("/v1/approval-policy")).body
+    assert.deepStrictEqual(policy.rules, [{ actions: ["agent.create"], principals: ["agent"], require: true }])
+  })
+})
+
+describe("the menu of the setup", () => {
+  it("leads to its pages from wherever one is, on phones too", async () => {
+    await open("/agents", async ({ page }) => {
+      await page.getByText("Setup").click()
+      await isFitForAll(page, "menu")
+      await page.getByRole("link", { name: "Roles" }).click()
+      await page.getByRole("heading", { name: "Roles" }).waitFor()
+      assert.isFalse(await page.getByRole("link", { name: "Agents" }).isVisible())
+    })
+  })
+})
+
+describe("every page of the setup", () => {
+  it("has no violation of WCAG 2.2 AA and nothing wider than the window, in both themes, on phones too", {
+    timeout: 500_000
+  }, async () => {
+    for (const colorScheme of themes)
+      await open(
+        "",
+        async ({ page }) => {
+          for (const [path, ready] of [
+            ["/agents", "table"],
+            [`/agents/${agentId}`, "textbox"],
+            [`/agents/${agentId}/schedules/${scheduleId}`, "textbox"],
+            ["/profiles", "table"],
+            [`/profiles/${profileId}`, "table"],
+            ["/roles", "table"],
+            [`/roles/${roleId}`, "textbox"],
+            ["/toolsets", "table"],
+            [`/toolsets/${toolsetId}`, "textbox"],
+            ["/hooks", "textbox"],
+            ["/connections", "table"],
+            ["/identities", "table"],
+            ["/keys", "table"],
+            ["/operations", "table"],
+            ["/models", "table"],
+            ["/nodes", "table"],
+            ["/feeds", "table"],
+            [`/feeds/${feedId}`, "listitem"],
+            ["/subscriptions", "table"],
+            [`/subscriptions/${subscriptionId}`, "textbox"],
+            ["/usage", "combobox"],
+            ["/limits", "table"],
+            ["/policy", "textbox"],
+            ["/memory", "textbox"]
+          ] as const) {
+            await page.goto(`${server.base}/console${path}`)
+            await page.locator("main").getByRole(ready).first().waitFor()
+            await isFitForAll(page, `${path.split("/")[1]}-${colorScheme}`)
+          }
+        },
+        { options: { colorScheme } }
+      )
+  })
+})
+
+describe("the console's files", () => {
+  it("are less than 200 kB for the first page, as they are sent", () => {
+    const html = readFileSync(join(built.folder, "index.html"), "utf8")
+    const first = [...html.matchAll(/\/console\/(assets\/[^"]+\.(?:js|css))/g)].map(([, name = ""]) => name)
+    assert.isAbove(first.length, 1)
+    const bytes = first.reduce((sum, name) => sum + statSync(join(built.folder, `${name}.br`)).size, 0)
+    assert.isBelow(bytes, 200_000)
+    assert.isAbove(
+      readdirSync(join(built.folder, "assets")).filter((name) => name.endsWith(".js")).length,
+      first.length
+    )
+  })
+})

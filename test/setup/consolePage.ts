@@ -1,0 +1,60 @@
+/** Pages of the console in a real browser: signed in, watched, and held against what everybody needs of a page. */
+import { AxeBuilder } from "@axe-core/playwright"
+import { assert } from "@effect/vitest"
+import type { Browser, Page } from "playwright-core"
+import { watch } from "./watchPage.ts"
+
+export const themes = ["light", "dark"] as const
+const widths = [390, 768, 1440]
+
+/** For people who want to see it: CONSOLE_SCREENSHOT=/tmp/console writes /tmp/console-<name>.png. */
+export const shoot = async (page: Page, name: string) => {
+  const prefix = process.env.CONSOLE_SCREENSHOT
+  if (prefix !== undefined) await page.screenshot({ path: `${prefix}-${name}.png` })
+}
+
+export type Open = { readonly page: Page; readonly seen: ReturnType<typeof watch> }
+
+/** A page of a browser of its own, signed in by the address; it must load nothing from elsewhere and complain of nothing. */
+export const openConsole = async (
+  browser: Browser,
+  where: {
+    readonly base: string
+    readonly token: string | undefined
+    readonly path: string
+    readonly options?: object
+  },
+  use: (open: Open) => Promise<void>
+) => {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...where.options })
+  const page = await context.newPage()
+  page.setDefaultTimeout(15_000)
+  const seen = watch(page, where.base)
+  try {
+    await page.goto(`${where.base}/console${where.path}#key=${where.token}`)
+    await page.getByRole("navigation", { name: "Pages" }).waitFor()
+    await use({ page, seen })
+    assert.deepStrictEqual(seen.complaints, [])
+    assert.deepStrictEqual(seen.elsewhere(), [])
+  } finally {
+    await context.close()
+  }
+}
+
+/** Pixels that the page is wider than its window. */
+export const overhang = (page: Page) =>
+  page.evaluate<number>("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+
+/** WCAG 2.2 AA, and nothing wider than the window, at every width. */
+export const isFitForAll = async (page: Page, name: string) => {
+  for (const width of widths) {
+    await page.setViewportSize({ width, height: 900 })
+    const found = await new AxeBuilder({ page }).withTags(["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"]).analyze()
+    assert.deepStrictEqual(
+      found.violations.map(({ id, nodes }) => `${name} ${width} ${id}: ${nodes.map(({ html }) => html)}`),
+      []
+    )
+    assert.strictEqual(await overhang(page), 0, `${name} at ${width}`)
+    await shoot(page, `${name}-${width}`)
+  }
+}
