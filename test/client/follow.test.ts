@@ -100,5 +100,7 @@ it("a workspace's hints say that some may be missing once the line was lost", as
     }
     if (event === "status") leave.abort()
   }
-  assert.deepStrictEqual(seen, ["ready", "gap", "ready", "status"])
+  // A turn may be told of by more than one status: by the one that was read, and by those that came until it was left.
+  assert.deepStrictEqual([...new Set(seen.slice(3))], ["status"])
+  assert.deepStrictEqual(seen.slice(0, 3), ["ready", "gap", "ready"])
 })

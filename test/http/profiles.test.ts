@@ -78,7 +78,7 @@ describe("creating a profile", () => {
     ["a blank name", { name: " " }, "name"],
     ["an unknown limit", { limits: { maxTokens: 5 } }, "limits.maxTokens"],
     ["an unknown field", { model: "troupe/scripted" }, "model"],
-    ["a tool family that this server has not got", { families: ["thread", "schedules"] }, "families[1]"],
+    ["a tool family that this server has not got", { families: ["thread", "artifacts"] }, "families[1]"],
     ["a tool family that is none", { families: ["magic"] }, "families[0]"],
     ["a role's id of another form", { roleIds: ["x"] }, "roleIds[0]"],
     ["a role twice", { roleIds: [allTools.id, allTools.id] }, "roleIds"],

@@ -91,7 +91,8 @@ describe("npm ci", () => {
   let folder: string
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "troupe-install-"))
-    for (const name of ["package.json", "package-lock.json", ".npmrc"])
+    // And what `prepare` runs, which finds nothing installed to build the console with.
+    for (const name of ["package.json", "package-lock.json", ".npmrc", "console/build.mjs"])
       await cp(join(project, name), join(folder, name))
   })
   afterAll(() => rm(folder, { recursive: true, force: true }))
