@@ -70,6 +70,7 @@ const tours = [
   { document: "docs/feeds.md", what: "the tour of feeds works as it stands", least: 4, isPasted: true },
   { document: "docs/images.md", what: "the tour of images works as it stands", least: 4, isPasted: true },
   { document: "docs/subscriptions.md", what: "the tour of subscriptions works as it stands", least: 4, isPasted: true },
+  { document: "docs/tour-newsroom.md", what: "the tour of a newsroom works as it stands", least: 4, isPasted: true },
   { document: "docs/memory.md", what: "the tour of memory works as it stands", least: 6, isPasted: true }
 ]
 
