@@ -43,12 +43,16 @@ const by = (change: (draft: changes.ScheduleDraft, event: Command) => void) =>
     for (const { params, type } of draft.jobs) enqueue({ type, params })
   })
 
+type CommandOf<Type> = Extract<Command, { readonly type: Type }>
+
+const isOf = <Type extends Command["type"]>(event: Command, type: Type): event is CommandOf<Type> => event.type === type
+
 const on = <Type extends Command["type"]>(
   type: Type,
-  change: (draft: changes.ScheduleDraft, event: Extract<Command, { readonly type: Type }>) => void
+  change: (draft: changes.ScheduleDraft, event: CommandOf<Type>) => void
 ) =>
   by((draft, event) => {
-    if (event.type === type) change(draft, event as Extract<Command, { readonly type: Type }>)
+    if (isOf(event, type)) change(draft, event)
   })
 
 const configured = {
