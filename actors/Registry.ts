@@ -45,7 +45,7 @@ export interface RegistryOptions {
 /** Nobody has the actor: it was never born. */
 export const isUnknown = (failure: ActorError) => failure._tag === "Refused" && failure.reason === "not_found"
 
-interface Birth {
+export interface Birth {
   readonly parent: string | null
   readonly attributes: string
 }

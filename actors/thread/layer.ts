@@ -1,13 +1,9 @@
 /** `Threads`: the thread kind in its registry, and the API's calls as requests to it. */
 import { Effect, Layer, Random } from "effect"
 import { Bus } from "../../src/bus/Bus.ts"
-import { sibling } from "../../src/domain/ids.ts"
-import type { Origin, Principal } from "../../src/domain/principal.ts"
-import { toTimestamp } from "../../src/domain/time.ts"
-import { type ActorRef, Journal } from "../../src/journal/Journal.ts"
+import { Journal } from "../../src/journal/Journal.ts"
 import { Lease } from "../../src/journal/Lease.ts"
 import { shardOf } from "../../src/journal/shard.ts"
-import { isSelected } from "../../src/models/choice.ts"
 import { Models } from "../../src/models/Model.ts"
 import { mapErrorNow, flatMapNow } from "../../src/now.ts"
 import { freshId } from "../../src/seed.ts"
@@ -24,12 +20,10 @@ import { makeChanging } from "../../src/subscriptions/changing.ts"
 import { ThreadReads } from "../../src/threads/ThreadReads.ts"
 import { Toolsets } from "../../src/tools/Toolsets.ts"
 import { UsageCounts } from "../../src/usage/UsageCounts.ts"
-import type { ThreadAttributes } from "../../src/threads/detail.ts"
 import { profileOf } from "../../src/threads/pinnedProfile.ts"
 import { pricesOf } from "../../src/models/prices.ts"
-import { forwarded, quotaRefusals, record } from "../../src/telemetry/metrics.ts"
-import { type Reply, KeyReused, Declined, Unreachable } from "../Actor.ts"
-import { replayed, rowOf } from "../kept.ts"
+import { quotaRefusals, record } from "../../src/telemetry/metrics.ts"
+import { Declined } from "../Actor.ts"
 import { makeRegistry, type RegistryOptions } from "../Registry.ts"
 import { makeAdmission } from "./admissions.ts"
 import { makeCaps } from "./caps.ts"
@@ -46,27 +40,22 @@ import { threadFamily } from "./tools/families/thread.ts"
 import { makeCompactable } from "./compactable.ts"
 import { makeThreadKind } from "./kind.ts"
 import { settingsOf } from "./settings.ts"
+import { makeCreate } from "./creating.ts"
+import { makeSending, threadRef, unreachable, withOrigin } from "./sending.ts"
 import { makePerform } from "./perform.ts"
 import { type PromptLimits, Prompts } from "./memory/prompts.ts"
-import { explain, notInProfile } from "./replies/refusals.ts"
-import type { Of, ThreadRequest } from "./requests.ts"
+import { explain } from "./replies/refusals.ts"
+import type { ThreadRequest } from "./requests.ts"
 import { makeReviewing } from "./tools/reviewer.ts"
-import { type NewThread, type SentInput, type StartedThread, type ThreadCaller, Threads } from "./Threads.ts"
+import { type ThreadCaller, Threads } from "./Threads.ts"
 import { makeTools } from "./tools/toolbox.ts"
 import { Tails } from "./replies/tails.ts"
-import { isStorable } from "./forwardable.ts"
 
 export interface ThreadOptions extends RegistryOptions {
   readonly prompts: PromptLimits
   /** Characters of kept events on this node. */
   readonly tailCharacters: number
 }
-
-/** Who sent a message, with what is said of where it came from. */
-const withOrigin = (principal: Principal, origin: Origin | undefined): Principal =>
-  origin === undefined ? principal : { ...principal, origin }
-
-const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
 
 export const layer = (options: ThreadOptions) =>
   Layer.effect(
@@ -188,10 +177,9 @@ export const layer = (options: ThreadOptions) =>
       })
       const registry = yield* makeRegistry(kind, options)
 
-      const refOf = (workspace: string, threadId: string): ActorRef => ({ workspace, kind: "thread", id: threadId })
       const ask = ({ key, workspace }: ThreadCaller, threadId: string, request: ThreadRequest) =>
         registry
-          .deliver(refOf(workspace, threadId), { request, ...(key === undefined ? {} : { key }) })
+          .deliver(threadRef(workspace, threadId), { request, ...(key === undefined ? {} : { key }) })
           .pipe(
             Effect.catchTag("Refused", (refused) =>
               refused.reason === "thread_archived" ? stillThere(workspace, threadId, refused) : Effect.fail(refused)
@@ -206,164 +194,37 @@ export const layer = (options: ThreadOptions) =>
 
       /** Of an archived one the store tells, which knows whether it was deleted since. */
       const present = (workspace: string, threadId: string) => {
-        const snapshot = registry.current(refOf(workspace, threadId))
+        const snapshot = registry.current(threadRef(workspace, threadId))
         return snapshot?.context.carry.archivedAt === undefined ? snapshot : undefined
       }
 
-      const create = Effect.fnUntraced(function* (asked: ThreadCaller, { agentId, message, ...thread }: NewThread) {
-        const { principal, workspace } = asked
-        yield* refuseBirth(workspace) ?? Effect.void
-        const agent = yield* agentOf(workspace, agentId)
-        if (agent === undefined)
-          return yield* new Declined({ reason: "agent_not_found", message: `agentId: there is no agent ${agentId}.` })
-        if (agent.archived)
-          return yield* new Declined({ reason: "agent_archived", message: "agentId: the agent was archived." })
-        const { model, profileVersion } = thread
-        const pin = profileVersion === undefined ? {} : { profileId: agent.profileId, profileVersion }
-        const profile = yield* mapErrorNow(profileOf(directory, workspace, agent, pin), unreachable)
-        if (profile === undefined) {
-          return yield* new Declined({
-            reason: "profile_not_found",
-            message: `profileVersion: the agent's profile has no version ${profileVersion}.`
-          })
-        }
-        if (model !== undefined && models.resolve(model).length === 0) {
-          return yield* new Declined({
-            reason: "model_unavailable",
-            message: `model: no model is available for ${model}.`
-          })
-        }
-        if (model !== undefined && asked.anyModel !== true && !isSelected(models, profile, model))
-          return yield* notInProfile()
-        for (const identity of [thread.identity, agent.identity, principal.identity]) {
-          if (identity !== undefined && directory.identityDisabled(workspace, identity)) {
-            return yield* new Declined({
-              reason: "identity_disabled",
-              message: "An identity that this thread would act for is disabled."
-            })
-          }
-        }
-        const attributes: ThreadAttributes = { ...thread, ...pin, createdBy: principal }
-        const request: ThreadRequest =
-          message === undefined
-            ? { type: "create" }
-            : {
-                type: "submit",
-                creating: true,
-                fresh: true,
-                input: {
-                  inputId: freshId("input"),
-                  content: message.content,
-                  mode: "queue",
-                  principal: withOrigin(principal, message.origin)
-                }
-              }
-        return yield* registry.create(
-          refOf(workspace, registry.freshId("thread")),
-          { parent: agentId, attributes: JSON.stringify(attributes) },
-          { request, ...(asked.key === undefined ? {} : { key: asked.key }) }
-        )
-      })
-
-      /** Kept for an owner that cannot be reached: answered as queued, and delivered once it can. */
-      const post = Effect.fnUntraced(function* (
-        { key, workspace }: ThreadCaller,
-        threadId: string,
-        request: Extract<ThreadRequest, { type: "submit" }>
-      ) {
-        const actor = refOf(workspace, threadId)
-        const { content, inputId: id, mode: submitMode, model, principal } = request.input
-        const queuedAt = Math.floor(lease.now())
-        const answer: Reply = {
-          kind: "created",
-          body: JSON.stringify({
-            id,
-            content,
-            queuedAt: toTimestamp(queuedAt),
-            submitMode,
-            turnId: sibling("turn", id),
-            principal,
-            ...(model === undefined ? {} : { model }),
-            state: "queued"
-          })
-        }
-        // Whoever finds the row asks the journal whether the input has been taken.
-        const { fresh: _, ...again } = request
-        const row = {
-          id,
-          actor,
-          command: JSON.stringify({ ...again, input: { ...request.input, queuedAt }, acknowledged: true })
-        }
-        const posted = yield* Effect.mapError(journal.post(row, key && rowOf(key, answer)), unreachable)
-        if (posted) {
-          quotas.add(workspace, "stored_bytes", Buffer.byteLength(row.command))
-          record(forwarded.with({ outcome: "posted" }))
-          bus.wake(shardOf(threadId))
-          return answer
-        }
-        // Its owner has taken it after all, and kept the answer.
-        const kept = key && (yield* Effect.mapError(journal.key(workspace, key.scope), unreachable))
-        if (kept === undefined) return yield* unreachable()
-        if (kept.fingerprint !== key?.fingerprint) return yield* new KeyReused()
-        return replayed(kept)
-      })
-
-      /** Whoever asks, the owner answers; one that cannot be reached gets it by the inbox. */
-      const sendOrPost = (asked: ThreadCaller, threadId: string, request: Of<"submit">) =>
-        ask(asked, threadId, request).pipe(
-          Effect.catchTag("Unreachable", (failure) =>
-            failure.elsewhere === true && isStorable(request) ? post(asked, threadId, request) : Effect.fail(failure)
-          )
-        )
-
-      const submitAs = (
-        { principal, workspace }: Pick<ThreadCaller, "workspace" | "principal">,
-        threadId: string,
-        input: SentInput
-      ) => sendOrPost({ principal, workspace }, threadId, { type: "submit", input: { ...input, principal } })
-
-      /** The birth, and then the message as any other: whether the birth came about, its answer says. */
-      const start = (
-        asked: Pick<ThreadCaller, "workspace" | "principal">,
-        { agentId, identity, maxCost, threadId, ...message }: StartedThread
-      ) => {
-        const { principal, workspace } = asked
-        const input = { ...message, mode: "queue" as const }
-        const attributes: ThreadAttributes = {
-          ...(identity === undefined ? {} : { identity }),
-          ...(maxCost === undefined ? {} : { maxCost }),
-          createdBy: principal
-        }
-        return births
-          .ensure(
-            refOf(workspace, threadId),
-            { parent: agentId, attributes: JSON.stringify(attributes) },
-            { type: "submit", creating: true, input: { ...input, principal } }
-          )
-          .pipe(
-            Effect.catch((failure) => (failure._tag === "Refused" ? Effect.fail(failure) : Effect.void)),
-            Effect.andThen(submitAs(asked, threadId, input))
-          )
-      }
+      const { sendOrPost, start, submitAs } = makeSending({ ask, bus, ensure: births.ensure, journal, lease, quotas })
 
       return Threads.of({
         submitAs,
         start,
         recent: (workspace, threadId, afterSeq, limit) =>
-          flatMapNow(registry.settled(refOf(workspace, threadId)), (snapshot) =>
+          flatMapNow(registry.settled(threadRef(workspace, threadId)), (snapshot) =>
             Effect.succeed(
               snapshot?.context.carry.archivedAt !== undefined || snapshot === undefined
                 ? undefined
                 : tails.since(threadId, afterSeq, snapshot.context.seq, limit)
             )
           ),
-        waitingFor: (workspace, threadId, owner) => registry.waitingFor(refOf(workspace, threadId), owner),
+        waitingFor: (workspace, threadId, owner) => registry.waitingFor(threadRef(workspace, threadId), owner),
         runningTurn: (workspace, threadId) => {
           const live = present(workspace, threadId)
           return live === undefined ? undefined : (live.context.turn?.turnId ?? null)
         },
         lastSeq: (workspace, threadId) => present(workspace, threadId)?.context.seq,
-        create,
+        create: makeCreate({
+          agentOf,
+          directory,
+          models,
+          newId: () => registry.freshId("thread"),
+          refuseBirth,
+          register: registry.create
+        }),
         submit: (asked, threadId, { content, expectedTurnId, mode, model, origin }) => {
           // The chart would say so as well; said here, it also holds for a submit that is posted.
           if (mode === "steer" && model !== undefined)
