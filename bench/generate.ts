@@ -20,7 +20,7 @@ const columnsOf = async (client: pg.Client, table: string) => {
 }
 
 /** Inserts copies of the rows that `where` picks, one for each row of `source`, with some columns changed. */
-const copy = async (client: pg.Client, table: string, where: string, source: string, changes: Changes) => {
+export const copy = async (client: pg.Client, table: string, where: string, source: string, changes: Changes) => {
   const columns = await columnsOf(client, table)
   const unknown = Object.keys(changes).filter((name) => !columns.includes(name))
   if (unknown.length > 0) throw new Error(`${table} has no column ${unknown.join(", ")}`)
@@ -31,7 +31,7 @@ const copy = async (client: pg.Client, table: string, where: string, source: str
   )
 }
 
-const connected = async <A>(url: string, work: (client: pg.Client) => Promise<A>) => {
+export const connected = async <A>(url: string, work: (client: pg.Client) => Promise<A>) => {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {

@@ -17,10 +17,10 @@ import { lengthen, multiply } from "./generate.ts"
 import { openInspector } from "./inspector.ts"
 import { measure, type Measured } from "./measure.ts"
 import { watch } from "./processes.ts"
-import { writeReport } from "./report.ts"
+import { findings, writeReport } from "./report.ts"
 import { median, summarize } from "./statistics.ts"
 import { scratch, startPostgres, startTroupe, type System } from "./systems.ts"
-import { create, lastSeq, message, turn } from "./turns.ts"
+import { create, lastSeq, makeThreads, turn } from "./turns.ts"
 
 const { values } = parseArgs({
   options: {
@@ -33,14 +33,8 @@ const { values } = parseArgs({
   }
 })
 const wanted = new Set(values.only.split(","))
-const lines: Array<readonly [what: string, found: string, bar: string, holds: boolean | undefined]> = []
 const round = (n: number, digits = 2) => n.toFixed(digits)
-const found = (what: string, value: string, bar = "", holds?: boolean) => {
-  lines.push([what, value, bar, holds])
-  console.log(
-    `${holds === undefined ? "      " : holds ? "holds " : "MISSED"}  ${what}: ${value}${bar === "" ? "" : `, ${bar}`}`
-  )
-}
+const { found, table } = findings()
 
 /** An actor leaves memory after so long. */
 const idleMs = 5_000
@@ -205,28 +199,15 @@ try {
     for (const until = performance.now() + 60_000; (await live()) > 0 && performance.now() < until; ) await pause(500)
     const inspector = await openInspector(system.log, system.pid)
     const base = await inspector.collected()
-    const clients = await Promise.all(Array.from({ length: 32 }, () => connect(system.target)))
-    const start = performance.now()
-    let left = actors
-    const made: Array<number> = []
-    await Promise.all(
-      clients.map(async (http) => {
-        while (left-- > 0) {
-          await http.post("/v1/threads", { agentId: system.target.agents[0], message })
-          made.push(performance.now())
-        }
-      })
-    )
-    const took = performance.now() - start
+    const { made, tookMs } = await makeThreads(system, actors)
     await pause(500)
     // A slow machine makes the last when the first have left already.
     const alive = made.filter((at) => at > performance.now() - idleMs).length
     const full = await inspector.collected()
     inspector.close()
-    await Promise.all(clients.map((http) => http.close()))
     await system.stop()
     const mib = (bytes: number) => bytes / 2 ** 20
-    found(`${actors} threads made and run`, `${round(took / 1_000, 1)} s; ${alive} of them live afterwards`)
+    found(`${actors} threads made and run`, `${round(tookMs / 1_000, 1)} s; ${alive} of them live afterwards`)
     const heap = (mib(full.heap - base.heap) * actors) / alive
     found(
       `heap of ${actors} live idle actors over the base (${round(mib(base.heap), 0)} MiB), by those that lived`,
@@ -271,17 +252,7 @@ try {
   }
 
   if (values.write) {
-    await writeReport(
-      "growth",
-      [
-        "| what | found | bar | |",
-        "| - | - | - | - |",
-        ...lines.map(
-          ([what, value, bar, holds]) =>
-            `| ${what} | ${value} | ${bar} | ${holds === undefined ? "" : holds ? "holds" : "**missed**"} |`
-        )
-      ].join("\n")
-    )
+    await writeReport("growth", table())
   }
 } finally {
   await meter.close()

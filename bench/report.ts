@@ -107,6 +107,28 @@ export const bars = (rows: ReadonlyArray<Measured>): ReadonlyArray<Bar> => {
   return verdicts
 }
 
+/** What single measurements have found, said as they come, and their bars; `table` shows them all. */
+export const findings = () => {
+  const lines: Array<readonly [what: string, found: string, bar: string, holds: boolean | undefined]> = []
+  return {
+    found: (what: string, value: string, bar = "", holds?: boolean) => {
+      lines.push([what, value, bar, holds])
+      console.log(
+        `${holds === undefined ? "      " : holds ? "holds " : "MISSED"}  ${what}: ${value}${bar === "" ? "" : `, ${bar}`}`
+      )
+    },
+    table: () =>
+      [
+        "| what | found | bar | |",
+        "| - | - | - | - |",
+        ...lines.map(
+          ([what, value, bar, holds]) =>
+            `| ${what} | ${value} | ${bar} | ${holds === undefined ? "" : holds ? "holds" : "**missed**"} |`
+        )
+      ].join("\n")
+  }
+}
+
 /** `how` says what was measured for how long. */
 export const describeMachine = (how: string) =>
   `${new Date().toISOString().slice(0, 10)}, ${os.cpus().length} cores ` +

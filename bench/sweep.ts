@@ -4,25 +4,18 @@
  *
  *   --only look,takeover   --ahead 1000000   --running 1000000   --nodes 20   --looks 1000   --due 100000   --write
  */
-import { Context, Effect, Layer, Redacted } from "effect"
+import { Effect, Redacted } from "effect"
 import pg from "pg"
 import { parseArgs } from "node:util"
-import { place } from "../actors/Placement.ts"
 import { body, toUuid } from "../src/domain/ids.ts"
-import { Journal } from "../src/journal/Journal.ts"
-import { Lease } from "../src/journal/Lease.ts"
-import { layerPostgres } from "../src/journal/postgres.ts"
-import { layerPostgresLease } from "../src/journal/PostgresLease.ts"
-import { shardsOf } from "../src/journal/shard.ts"
 import { freshId } from "../src/seed.ts"
-import { Database } from "../src/database/Database.ts"
 import { migrate } from "../src/database/migrate.ts"
 import { at, connect, pause, text } from "./adapters/Adapter.ts"
 import { openMeter } from "./database.ts"
 import { copies, generateWork } from "./generate.ts"
+import { compareLooks } from "./looker.ts"
 import { watch } from "./processes.ts"
-import { describeMachine, writeReport } from "./report.ts"
-import { summarize } from "./statistics.ts"
+import { describeMachine, findings, writeReport } from "./report.ts"
 import { startPostgres, startTroupe } from "./systems.ts"
 
 const { values } = parseArgs({
@@ -37,53 +30,11 @@ const { values } = parseArgs({
   }
 })
 const wanted = new Set(values.only.split(","))
-const lines: Array<readonly [what: string, found: string, bar: string, holds: boolean | undefined]> = []
-const found = (what: string, value: string, bar = "", holds?: boolean) => {
-  lines.push([what, value, bar, holds])
-  console.log(
-    `${holds === undefined ? "      " : holds ? "holds " : "MISSED"}  ${what}: ${value}${bar === "" ? "" : `, ${bar}`}`
-  )
-}
+const { found, table } = findings()
 const round = (n: number, digits = 2) => n.toFixed(digits)
 
 const postgres = await startPostgres({ max_wal_size: "8GB" })
 const meter = await openMeter(postgres.url)
-
-/** A node that only looks: its looks, timed. */
-const looker = Effect.fnUntraced(function* (url: string, nodes: ReadonlyArray<string>) {
-  const context = yield* Layer.build(
-    layerPostgres().pipe(
-      Layer.provideMerge(layerPostgresLease({ name: "looker" })),
-      Layer.provideMerge(Database.layer({ url: Redacted.make(url) }))
-    )
-  )
-  const [journal, lease] = [Context.get(context, Journal), Context.get(context, Lease)]
-  const [ring, me] = [[...nodes, lease.incarnation()].toSorted(), lease.incarnation()]
-  const placed = place(ring)
-  const neighbour = ring[(ring.indexOf(me) + 1) % ring.length]
-  const shards = {
-    own: shardsOf((shard) => placed[shard] === me),
-    wide: shardsOf((shard) => placed[shard] === me || placed[shard] === neighbour)
-  }
-  const times: Record<"look" | "upkeep", Array<number>> = { look: [], upkeep: [] }
-  let looks = 0
-  const timed = <A, E>(kind: keyof typeof times, effect: Effect.Effect<A, E>) =>
-    Effect.suspend(() => {
-      const start = performance.now()
-      return Effect.tap(effect, () => Effect.sync(() => times[kind].push(performance.now() - start)))
-    })
-  const once = Effect.suspend(() => {
-    const where = looks++ % 2 === 0 ? shards.wide : shards.own
-    return timed(
-      "look",
-      Effect.andThen(
-        journal.due(200, where),
-        journal.inbox({ actors: 100, rows: 64, shards: where, after: undefined, except: [] })
-      )
-    ).pipe(Effect.andThen(timed("upkeep", journal.tend(true))))
-  })
-  return { once, times }
-})
 
 try {
   if (wanted.has("look")) {
@@ -99,27 +50,17 @@ try {
       await generateWork(url, nodes.map(toUuid), work)
       urls.push(url)
     }
-    await Effect.runPromise(
-      Effect.scoped(
-        Effect.gen(function* () {
-          const [none, many] = [yield* looker(urls[0]!, nodes), yield* looker(urls[1]!, nodes)]
-          for (let i = 0; i < 20; i++) for (const { once } of [none, many]) yield* once
-          for (const { times } of [none, many]) for (const kind of ["look", "upkeep"] as const) times[kind].length = 0
-          // In turns, so that what else the machine does harms both alike.
-          for (let i = 0; i < Number(values.looks); i++) for (const { once } of [none, many]) yield* once
-          const [few, much] = [summarize(none.times.look), summarize(many.times.look)]
-          found("a look with nothing ahead and nothing running", `p50 ${round(few.p50)} ms, p99 ${round(few.p99)} ms`)
-          found(
-            `a look with ${ahead} moments ahead and ${running} running turns of ${nodes.length} living nodes`,
-            `p50 ${round(much.p50)} ms, p99 ${round(much.p99)} ms`
-          )
-          found("the one over the other", round(much.p50 / few.p50), "at most 1.2", much.p50 / few.p50 <= 1.2)
-          found(
-            "the agenda's upkeep in between, without and with them",
-            `p50 ${round(summarize(none.times.upkeep).p50)} ms and ${round(summarize(many.times.upkeep).p50)} ms`
-          )
-        })
-      )
+    const [none, many] = await compareLooks([urls[0]!, urls[1]!], nodes, Number(values.looks))
+    const [few, much] = [none.look, many.look]
+    found("a look with nothing ahead and nothing running", `p50 ${round(few.p50)} ms, p99 ${round(few.p99)} ms`)
+    found(
+      `a look with ${ahead} moments ahead and ${running} running turns of ${nodes.length} living nodes`,
+      `p50 ${round(much.p50)} ms, p99 ${round(much.p99)} ms`
+    )
+    found("the one over the other", round(much.p50 / few.p50), "at most 1.2", much.p50 / few.p50 <= 1.2)
+    found(
+      "the agenda's upkeep in between, without and with them",
+      `p50 ${round(none.upkeep.p50)} ms and ${round(many.upkeep.p50)} ms`
     )
   }
 
@@ -195,16 +136,7 @@ try {
   if (values.write) {
     await writeReport(
       "sweep",
-      [
-        describeMachine(`${values.looks} looks of each kind, in turns.`),
-        "",
-        "| what | found | bar | |",
-        "| - | - | - | - |",
-        ...lines.map(
-          ([what, value, bar, holds]) =>
-            `| ${what} | ${value} | ${bar} | ${holds === undefined ? "" : holds ? "holds" : "**missed**"} |`
-        )
-      ].join("\n")
+      [describeMachine(`${values.looks} looks of each kind, in turns.`), "", table()].join("\n")
     )
   }
 } finally {

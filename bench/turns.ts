@@ -30,5 +30,24 @@ export const create = async (system: System) => {
   return id
 }
 
+/** Makes threads with a message each, by 32 clients at once; when each was answered, by the monotonic clock. */
+export const makeThreads = async (system: System, threads: number) => {
+  const clients = Array.from({ length: 32 }, () => connect(system.target))
+  const start = performance.now()
+  let left = threads
+  const made: Array<number> = []
+  await Promise.all(
+    clients.map(async (http) => {
+      while (left-- > 0) {
+        await http.post("/v1/threads", { agentId: system.target.agents[0], message })
+        made.push(performance.now())
+      }
+    })
+  )
+  const tookMs = performance.now() - start
+  await Promise.all(clients.map((http) => http.close()))
+  return { made, tookMs }
+}
+
 export const lastSeq = async (http: Http, thread: string) =>
   Number(at(await http.get(`/v1/threads/${thread}`), "lastSeq"))

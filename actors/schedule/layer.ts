@@ -1,18 +1,20 @@
 /** The schedule kind in its registry. Nobody calls it: transactions tell its actors by their inbox, and time does. */
 import { Effect, Layer } from "effect"
 import { Directory } from "../../src/agents/Directory.ts"
+import { Bus } from "../../src/bus/Bus.ts"
 import { Database } from "../../src/database/Database.ts"
 import { ThreadReads } from "../../src/threads/ThreadReads.ts"
 import { makeRegistry, type RegistryOptions } from "../Registry.ts"
 import { Threads } from "../thread/Threads.ts"
 import { makeScheduleKind } from "./kind.ts"
-import { makeIsOver } from "./lastTurn.ts"
+import { makeIsOver, makeUntilOver } from "./lastTurn.ts"
 import { makePerform } from "./perform.ts"
 import { makePrepare } from "./prepare.ts"
 
 export const layer = (options: RegistryOptions) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
+      const bus = yield* Bus
       const database = yield* Database
       const directory = yield* Directory
       const isOver = makeIsOver(yield* ThreadReads)
@@ -20,7 +22,7 @@ export const layer = (options: RegistryOptions) =>
       yield* makeRegistry(
         makeScheduleKind({
           prepare: makePrepare({ database, directory, isOver }),
-          perform: makePerform({ database, isOver, threads })
+          perform: makePerform({ database, isOver, threads, untilOver: makeUntilOver(bus, isOver) })
         }),
         options
       )

@@ -4,7 +4,7 @@
  * G1. What a run sends has ids that derive from the run: begun again after a crash, it is taken once.
  * G2. Whatever may pass is tried again, for five minutes.
  */
-import { Duration, Effect, Schedule } from "effect"
+import { Duration, Effect } from "effect"
 import { begunBy } from "../thread/tools/derivedIds.ts"
 import { sibling } from "../../src/domain/ids.ts"
 import type { Principal } from "../../src/domain/principal.ts"
@@ -17,12 +17,13 @@ import type { Snapshot } from "../../machines/schedule/chart.ts"
 import type { Declined } from "../Actor.ts"
 import type { ActorView } from "../Kind.ts"
 import type { Threads } from "../thread/Threads.ts"
-import type { IsOver } from "./lastTurn.ts"
+import type { IsOver, UntilOver } from "./lastTurn.ts"
 import type { ScheduleRequest } from "./requests.ts"
 
 export interface SchedulePerforming {
   readonly database: Database["Service"]
   readonly isOver: IsOver
+  readonly untilOver: UntilOver
   readonly threads: Pick<Threads["Service"], "cancel" | "start" | "submitAs">
 }
 
@@ -30,7 +31,6 @@ type Outcome = Extract<ScheduleRequest, { readonly type: "started" | "refused" }
 
 const patience = Duration.minutes(5)
 const pause = Duration.seconds(5)
-const look = Duration.seconds(2)
 
 /** Refusals that are no failure of the schedule. */
 const skips: ReadonlySet<string> = new Set(["identity_disabled", "budget_exceeded", "thread_cost_exceeded"])
@@ -67,14 +67,14 @@ export const principalOf = ({ createdBy, id, input }: StoredSchedule): Principal
   return { type: "schedule", id, ...(identity === undefined ? {} : { identity }) }
 }
 
-export const makePerform = ({ database, isOver, threads }: SchedulePerforming) => {
+export const makePerform = ({ database, isOver, threads, untilOver }: SchedulePerforming) => {
   /** Of `interrupt`: the turn before is cancelled first. */
   const clear = Effect.fnUntraced(function* ({ ref, snapshot }: ActorView<Snapshot>, schedule: StoredSchedule) {
     const { lastTurn } = snapshot.context
     if (lastTurn === null || settingsOf(schedule).overlap !== "interrupt") return
     const { threadId, turnId } = lastTurn
     const { workspace } = ref
-    if (yield* isOver(workspace, threadId, turnId)) return
+    if (yield* isOver(workspace, lastTurn)) return
     yield* Effect.ignore(
       threads.cancel({ workspace, principal: principalOf(schedule) }, threadId, { turnId, clearQueue: false })
     )
@@ -139,11 +139,7 @@ export const makePerform = ({ database, isOver, threads }: SchedulePerforming) =
   const watch = ({ ref, snapshot }: ActorView<Snapshot>, { runId }: Firing): Effect.Effect<ScheduleRequest> => {
     const { lastTurn } = snapshot.context
     if (lastTurn === null) return Effect.succeed({ type: "freed", runId })
-    return isOver(ref.workspace, lastTurn.threadId, lastTurn.turnId).pipe(
-      Effect.orElseSucceed(() => false),
-      Effect.repeat({ until: (over) => over, schedule: Schedule.spaced(look) }),
-      Effect.as({ type: "freed" as const, runId })
-    )
+    return Effect.as(untilOver(ref.workspace, lastTurn), { type: "freed" as const, runId })
   }
 
   return (being: ActorView<Snapshot>, { params, type }: Job): Effect.Effect<ScheduleRequest | undefined> => {

@@ -86,7 +86,7 @@ export const makePrepare = ({ database, directory, isOver }: SchedulePreparing) 
     const { overlap } = settingsOf(schedule)
     if (held !== null) return { skips: "overlap" } as const
     if (overlap === "allow" || overlap === "interrupt" || lastTurn === null) return undefined
-    if (yield* isOver(workspace, lastTurn.threadId, lastTurn.turnId)) return undefined
+    if (yield* isOver(workspace, lastTurn)) return undefined
     return overlap === "queue" ? ("waits" as const) : ({ skips: "overlap" } as const)
   })
 
