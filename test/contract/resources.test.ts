@@ -211,6 +211,7 @@ describe.each(resources)("$many", ({ builtIn = 0, change, end, fields, many, odd
         [answer.status, answer.headers.get("etag"), answer.body[one]],
         [200, changed.headers.get("etag"), changed.body[one]]
       )
+      refused(await client.patch(pathOf(id), body, { "if-match": `"other"` }), 412, "precondition_failed")
     }
   })
 

@@ -153,3 +153,21 @@ describe("Thread detail", () => {
     await logOf(server.beta, threadId, (log) => JSON.stringify(log).includes("there is room"))
   })
 })
+
+describe("a line that is full", () => {
+  it("takes no message that would begin one more turn: 429 turns_waiting, until there is room", async () => {
+    const server = await startServer({ slots: { turns: 1, calls: 0, line: 1 } })
+    const agentId = await makeWorker(server.alpha)
+    const runs = await begin(server.alpha, agentId, "/wait 600s")
+    const waits = await begin(server.alpha, agentId, "/say two")
+    const refused = await server.alpha.post("/v1/threads", { agentId, message: { content: text("three") } })
+    assert.strictEqual(refused.status, 429)
+    assert.deepInclude(refused.body, { error: "rate_limited", code: "turns_waiting", retryAfterSeconds: 5 })
+    assert.strictEqual(refused.headers.get("retry-after"), "5")
+    assert.strictEqual((await server.alpha.post(`/v1/threads/${runs}/cancel`)).status, 200)
+    await logOf(server.alpha, waits, ended(1))
+    await turnOf(server.alpha, agentId, "/say three")
+    await assertSound(server)
+    await server.stop()
+  })
+})

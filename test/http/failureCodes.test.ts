@@ -12,7 +12,7 @@ import { startWays, type Ways } from "../models/servers/ways.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
 import { startLiar } from "../tools/liar.ts"
 import { type McpServer, startMcpServer } from "../tools/mcpServer.ts"
-import { ended, type Event, logOf, makeAgent, makeThread, submit } from "./threadFixture.ts"
+import { ended, type Event, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
 import {
   addRole,
   addToolset,
@@ -34,7 +34,7 @@ let providers: Ways
 let toolset: { readonly id: string; readonly namespace: string }
 const gate = new Gate()
 beforeAll(async () => {
-  providers = await startWays(6)
+  providers = await startWays(7)
   ;[server, hooks, mcp] = await Promise.all([
     startServer({ models: providers.settings }),
     startHookServer(),
@@ -248,4 +248,15 @@ describe.concurrent("the failure code", () => {
 })
 describe("the failure code", () => {
   it.each(failureCodes.filter((code) => kindOf(code) === "alone"))("%s", meet)
+})
+
+it("model_not_priced is a refusal where the budget is there before the message", async () => {
+  const agentId = await makeAgent(server.alpha, [providers.next("openai").modelId], {
+    budget: { limit: 1, window: "24h" }
+  })
+  for (const refused of [
+    await server.alpha.post("/v1/threads", { agentId, message: { content: text("hi") } }),
+    await server.alpha.post(`/v1/threads/${await makeThread(server.alpha, agentId)}/messages`, { content: text("hi") })
+  ])
+    assert.deepStrictEqual([refused.status, refused.body.error], [422, "model_not_priced"], refused.text)
 })
