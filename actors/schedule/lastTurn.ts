@@ -13,16 +13,16 @@ import { sibling } from "../../src/domain/ids.ts"
 import type { DatabaseUnavailable } from "../../src/database/Database.ts"
 import type { ThreadReads } from "../../src/threads/ThreadReads.ts"
 
-export interface LastTurn {
+export interface BegunTurn {
   readonly threadId: string
   readonly turnId: string
 }
 
 /** Whether a turn is over, or will never be. */
-export type IsOver = (workspace: string, turn: LastTurn) => Effect.Effect<boolean, DatabaseUnavailable>
+export type IsOver = (workspace: string, turn: BegunTurn) => Effect.Effect<boolean, DatabaseUnavailable>
 
 /** Ends when the turn is over, or will never be. */
-export type UntilOver = (workspace: string, turn: LastTurn) => Effect.Effect<void>
+export type UntilOver = (workspace: string, turn: BegunTurn) => Effect.Effect<void>
 
 const readEvent = Schema.decodeUnknownSync(AnyEvent)
 const ends = new Set(["turn_completed", "turn_failed", "turn_cancelled"])
