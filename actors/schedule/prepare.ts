@@ -1,9 +1,9 @@
 /** Completes what a schedule is told: its configuration as it is now, its instants, and what keeps it from firing. */
 import { Effect } from "effect"
 import type { Directory } from "../../src/agents/Directory.ts"
-import type { Database, DatabaseUnavailable } from "../../src/database/Database.ts"
+import type { DatabaseUnavailable } from "../../src/database/Database.ts"
 import { countInstants, jitterOf, newestInstant, nextInstant } from "../../src/schedules/instants.ts"
-import { readAnySchedule } from "../../src/schedules/rows.ts"
+import type { ReadSchedule } from "../../src/schedules/reading.ts"
 import { runIdOf } from "../../src/schedules/runIds.ts"
 import { clockworkOf, type StoredSchedule, settingsOf } from "../../src/schedules/shown.ts"
 import type { Command, Next, ScheduleCommand } from "../../machines/schedule/commands.ts"
@@ -15,9 +15,9 @@ import type { IsOver } from "./lastTurn.ts"
 import type { ScheduleRequest } from "./requests.ts"
 
 export interface SchedulePreparing {
-  readonly database: Database["Service"]
   readonly directory: Pick<Directory["Service"], "agent" | "identityDisabled">
   readonly isOver: IsOver
+  readonly read: ReadSchedule
 }
 
 const nextOf = (schedule: StoredSchedule, after: number): { readonly next?: Next } => {
@@ -46,7 +46,7 @@ const newestDue = (schedule: StoredSchedule, first: number, at: number) => {
 
 const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
 
-export const makePrepare = ({ database, directory, isOver }: SchedulePreparing) => {
+export const makePrepare = ({ directory, isOver, read }: SchedulePreparing) => {
   /** Somebody who it works for may not work now. */
   const isDisabled = ({ createdBy, input }: StoredSchedule, workspace: string, agentIdentity: string | undefined) =>
     [input.identity, agentIdentity, createdBy.identity].some(
@@ -54,10 +54,9 @@ export const makePrepare = ({ database, directory, isOver }: SchedulePreparing) 
     )
 
   const standing = Effect.fnUntraced(function* (being: ActorView<Snapshot>) {
-    const { id, workspace } = being.ref
-    const schedule = yield* database.run("schedules.told", (db) => readAnySchedule(db, workspace, id))
+    const schedule = yield* read(being.ref)
     if (schedule === undefined) return yield* unreachable()
-    const agent = yield* directory.agent(workspace, schedule.agentId)
+    const agent = yield* directory.agent(being.ref.workspace, schedule.agentId)
     return { schedule, agent, isArchived: agent === undefined || agent.archived }
   })
 
