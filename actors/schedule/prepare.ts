@@ -30,13 +30,15 @@ const nextOf = (schedule: StoredSchedule, after: number): { readonly next?: Next
 /** The newest instant whose moment has come, beginning with the first that nobody has seen to. */
 const newestDue = (schedule: StoredSchedule, first: number, at: number) => {
   const clockwork = clockworkOf(schedule)
+  const following = nextInstant(clockwork, first)
+  if (following === undefined || following > at) return first
   const { jitterSeconds } = settingsOf(schedule)
   const momentOf = (instant: number) => instant + jitterOf(schedule.id, instant, jitterSeconds)
   const newest = Math.max(first, newestInstant(clockwork, at))
   if (momentOf(newest) <= at) return newest
   // Its jitter holds it back: so it is one before it.
   let found = first
-  for (let next = nextInstant(clockwork, found); next !== undefined && next < newest; ) {
+  for (let next: number | undefined = following; next !== undefined && next < newest; ) {
     if (momentOf(next) > at) break
     found = next
     next = nextInstant(clockwork, next)
