@@ -3,6 +3,7 @@ import { Effect, Layer } from "effect"
 import { Directory } from "../../src/agents/Directory.ts"
 import { Bus } from "../../src/bus/Bus.ts"
 import { Database } from "../../src/database/Database.ts"
+import { makeScheduleReader } from "../../src/schedules/reading.ts"
 import { ThreadReads } from "../../src/threads/ThreadReads.ts"
 import { makeRegistry, type RegistryOptions } from "../Registry.ts"
 import { Threads } from "../thread/Threads.ts"
@@ -15,14 +16,14 @@ export const layer = (options: RegistryOptions) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       const bus = yield* Bus
-      const database = yield* Database
+      const read = makeScheduleReader(yield* Database)
       const directory = yield* Directory
       const isOver = makeIsOver(yield* ThreadReads)
       const threads = yield* Threads
       yield* makeRegistry(
         makeScheduleKind({
-          prepare: makePrepare({ database, directory, isOver }),
-          perform: makePerform({ database, isOver, threads, untilOver: makeUntilOver(bus, isOver) })
+          prepare: makePrepare({ directory, isOver, read }),
+          perform: makePerform({ isOver, read, threads, untilOver: makeUntilOver(bus, isOver) })
         }),
         options
       )

@@ -8,8 +8,7 @@ import { Duration, Effect } from "effect"
 import { begunBy } from "../thread/tools/derivedIds.ts"
 import { sibling } from "../../src/domain/ids.ts"
 import type { Principal } from "../../src/domain/principal.ts"
-import type { Database } from "../../src/database/Database.ts"
-import { readAnySchedule } from "../../src/schedules/rows.ts"
+import type { ReadSchedule } from "../../src/schedules/reading.ts"
 import { type StoredSchedule, settingsOf } from "../../src/schedules/shown.ts"
 import type { Job } from "../../machines/schedule/changes.ts"
 import type { StopReason, Firing } from "../../machines/schedule/commands.ts"
@@ -21,8 +20,8 @@ import type { IsOver, UntilOver } from "./lastTurn.ts"
 import type { ScheduleRequest } from "./requests.ts"
 
 export interface SchedulePerforming {
-  readonly database: Database["Service"]
   readonly isOver: IsOver
+  readonly read: ReadSchedule
   readonly untilOver: UntilOver
   readonly threads: Pick<Threads["Service"], "cancel" | "start" | "submitAs">
 }
@@ -67,7 +66,7 @@ export const principalOf = ({ createdBy, id, input }: StoredSchedule): Principal
   return { type: "schedule", id, ...(identity === undefined ? {} : { identity }) }
 }
 
-export const makePerform = ({ database, isOver, threads, untilOver }: SchedulePerforming) => {
+export const makePerform = ({ isOver, read, threads, untilOver }: SchedulePerforming) => {
   /** Of `interrupt`: the turn before is cancelled first. */
   const clear = Effect.fnUntraced(function* ({ ref, snapshot }: ActorView<Snapshot>, schedule: StoredSchedule) {
     const { lastTurn } = snapshot.context
@@ -112,8 +111,7 @@ export const makePerform = ({ database, isOver, threads, untilOver }: SchedulePe
   }
 
   const starting = Effect.fnUntraced(function* (being: ActorView<Snapshot>, { runId }: Firing) {
-    const { id, workspace } = being.ref
-    const schedule = yield* database.run("schedules.starting", (db) => readAnySchedule(db, workspace, id))
+    const schedule = yield* read(being.ref)
     if (schedule === undefined || schedule.deleted)
       return { type: "refused", runId, status: "skipped", reason: "deleted" } satisfies Outcome
     yield* clear(being, schedule)

@@ -1,9 +1,9 @@
 /** Completes what a schedule is told: its configuration as it is now, its instants, and what keeps it from firing. */
 import { Effect } from "effect"
 import type { Directory } from "../../src/agents/Directory.ts"
-import type { Database, DatabaseUnavailable } from "../../src/database/Database.ts"
+import type { DatabaseUnavailable } from "../../src/database/Database.ts"
 import { countInstants, jitterOf, newestInstant, nextInstant } from "../../src/schedules/instants.ts"
-import { readAnySchedule } from "../../src/schedules/rows.ts"
+import type { ReadSchedule } from "../../src/schedules/reading.ts"
 import { runIdOf } from "../../src/schedules/runIds.ts"
 import { clockworkOf, type StoredSchedule, settingsOf } from "../../src/schedules/shown.ts"
 import type { Command, Next, ScheduleCommand } from "../../machines/schedule/commands.ts"
@@ -15,9 +15,9 @@ import type { IsOver } from "./lastTurn.ts"
 import type { ScheduleRequest } from "./requests.ts"
 
 export interface SchedulePreparing {
-  readonly database: Database["Service"]
   readonly directory: Pick<Directory["Service"], "agent" | "identityDisabled">
   readonly isOver: IsOver
+  readonly read: ReadSchedule
 }
 
 const nextOf = (schedule: StoredSchedule, after: number): { readonly next?: Next } => {
@@ -30,13 +30,15 @@ const nextOf = (schedule: StoredSchedule, after: number): { readonly next?: Next
 /** The newest instant whose moment has come, beginning with the first that nobody has seen to. */
 const newestDue = (schedule: StoredSchedule, first: number, at: number) => {
   const clockwork = clockworkOf(schedule)
+  const following = nextInstant(clockwork, first)
+  if (following === undefined || following > at) return first
   const { jitterSeconds } = settingsOf(schedule)
   const momentOf = (instant: number) => instant + jitterOf(schedule.id, instant, jitterSeconds)
   const newest = Math.max(first, newestInstant(clockwork, at))
   if (momentOf(newest) <= at) return newest
   // Its jitter holds it back: so it is one before it.
   let found = first
-  for (let next = nextInstant(clockwork, found); next !== undefined && next < newest; ) {
+  for (let next: number | undefined = following; next !== undefined && next < newest; ) {
     if (momentOf(next) > at) break
     found = next
     next = nextInstant(clockwork, next)
@@ -46,7 +48,7 @@ const newestDue = (schedule: StoredSchedule, first: number, at: number) => {
 
 const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
 
-export const makePrepare = ({ database, directory, isOver }: SchedulePreparing) => {
+export const makePrepare = ({ directory, isOver, read }: SchedulePreparing) => {
   /** Somebody who it works for may not work now. */
   const isDisabled = ({ createdBy, input }: StoredSchedule, workspace: string, agentIdentity: string | undefined) =>
     [input.identity, agentIdentity, createdBy.identity].some(
@@ -54,10 +56,9 @@ export const makePrepare = ({ database, directory, isOver }: SchedulePreparing) 
     )
 
   const standing = Effect.fnUntraced(function* (being: ActorView<Snapshot>) {
-    const { id, workspace } = being.ref
-    const schedule = yield* database.run("schedules.told", (db) => readAnySchedule(db, workspace, id))
+    const schedule = yield* read(being.ref)
     if (schedule === undefined) return yield* unreachable()
-    const agent = yield* directory.agent(workspace, schedule.agentId)
+    const agent = yield* directory.agent(being.ref.workspace, schedule.agentId)
     return { schedule, agent, isArchived: agent === undefined || agent.archived }
   })
 

@@ -23,15 +23,20 @@ import type { Shards } from "./shard.ts"
 export const nearMs = 60_000
 const near = `interval '${nearMs} milliseconds'`
 
+/**
+ * Moments of so short a time share a row, which is opened at the last of them: what all of them may be late by.
+ */
+export const shared = (at: string) => `date_bin(interval '100 milliseconds', ${at}, timestamptz '2000-01-01 00:00+00')`
+
 // The moment of an actor that is due is now: all of them share a row.
 const releasing = `with given as (update heads t set owner = null from unnest($1::uuid[], $2::uuid[], $3::int[],
   $4::uuid[]) as g(w, id, epoch, me)
   where t.id = g.id and t.workspace = g.w and t.epoch = g.epoch and t.owner = g.me returning t.id,
     greatest(t.runnable_at, now()) as at, t.runnable_at is not null as waits),
 noted as (insert into agenda (at, actors) select max(at), array_agg(id) from given where waits and at <= now() +
-  ${near} group by date_trunc('second', at))
+  ${near} group by ${shared("at")})
 insert into agenda_later (at, actors) select max(at), array_agg(id) from given where waits and at > now() + ${near}
-  group by date_trunc('second', at)`
+  group by ${shared("at")}`
 
 const living = `living as materialized (select n.incarnation, coalesce((n.status ->> 'notes')::boolean, false) as notes
   from

@@ -2,6 +2,7 @@
  * The text of the one statement that appends (appendStatement.ts): heads first, then each section that a batch has, for
  * those that have won.
  */
+import { shared } from "./agenda.ts"
 
 interface Section {
   readonly name: string
@@ -72,14 +73,14 @@ const facts = section(
     join won using (o))`
 )
 
-// Who has a new moment to be looked at: those of one second share a row, and its last moment (G1, G4 of agenda.ts).
+// Who has a new moment to be looked at: those of about the same moment share a row (G1, G4 of agenda.ts).
 const noting = (name: string, table: string) =>
   section(
     name,
     "owner:uuid at:timestamptz",
     `noted_${name} as (insert into ${table} (owner, at, actors)
   select ${name}.owner, max(${name}.at), array_agg(won.id) from ${name} join won using (o) group by ${name}.owner,
-    date_trunc('second', ${name}.at))`
+    ${shared(`${name}.at`)})`
   )
 const agenda = noting("g", "agenda")
 const later = noting("l", "agenda_later")

@@ -29,6 +29,8 @@ interface Parsed {
   readonly cron: Cron
   readonly everyHour: boolean
   readonly offset: (ms: number) => number
+  /** The last answer: schedules that share an expression come due together, and ask the same. */
+  last?: { readonly after: number; readonly next: number | undefined }
 }
 
 const kept = 1_000
@@ -64,7 +66,7 @@ const parse = (expression: string, timezone: string): Parsed => {
   const text = spelled[expression.trim().toLowerCase()] ?? expression.trim()
   const everyHour = text.split(/\s+/)[1] === "*"
   const cron = new Cron(text, { mode: "5-part", timezone: everyHour ? timezone : "UTC", paused: true })
-  const parsed = { cron, everyHour, offset: offsetIn(timezone) }
+  const parsed: Parsed = { cron, everyHour, offset: offsetIn(timezone) }
   parsedOnes.set(key, parsed)
   return parsed
 }
@@ -95,9 +97,7 @@ const momentOf = (offset: Parsed["offset"], wall: number) => {
   return offset(late) === after ? late : changeBetween(offset, near - aroundMs, near + aroundMs)
 }
 
-/** The first instant after a moment, in milliseconds; undefined where none comes. */
-export const nextCron = (expression: string, timezone: string, after: number): number | undefined => {
-  const { cron, everyHour, offset } = parse(expression, timezone)
+const findNext = ({ cron, everyHour, offset }: Parsed, after: number): number | undefined => {
   let from = everyHour ? after : after + Math.min(offset(after - aroundMs), offset(after))
   for (;;) {
     const found = cron.nextRun(new Date(from))?.getTime()
@@ -106,6 +106,13 @@ export const nextCron = (expression: string, timezone: string, after: number): n
     if (moment > after) return moment
     from = found
   }
+}
+
+/** The first instant after a moment, in milliseconds; undefined where none comes. */
+export const nextCron = (expression: string, timezone: string, after: number): number | undefined => {
+  const parsed = parse(expression, timezone)
+  if (parsed.last?.after !== after) parsed.last = { after, next: findNext(parsed, after) }
+  return parsed.last.next
 }
 
 export type CronProblem = "invalid_cron" | "invalid_timezone"

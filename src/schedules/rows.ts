@@ -1,24 +1,24 @@
 /**
- * Schedules as rows: made, merged, deleted, listed. Functions over a connection or a transaction.
+ * Schedules as rows: made, merged, deleted. Functions over a connection or a transaction.
  *
  * L1. `rev` rises by one with every change of what a client has said; it is the ETag.
  * L2. Each change tells the schedule's actor in the same transaction, by a row of its inbox; the birth of the actor is
  *     part of the transaction that makes the schedule.
  * L3. Whoever makes a schedule holds its agent's row: no two take the last place.
  */
-import { Result, Schema } from "effect"
+import { Result, type Schema } from "effect"
 import { sql } from "kysely"
 import { isDeepStrictEqual } from "node:util"
 import type { Db } from "../database/handle.ts"
-import { behind, type Position } from "../database/newestFirst.ts"
 import { short } from "../database/shorthand.ts"
-import { fromUuid, toUuid } from "../domain/ids.ts"
+import { toUuid } from "../domain/ids.ts"
 import { limits } from "../domain/limits.ts"
 import { mergePatch } from "../domain/mergePatch.ts"
-import { Principal } from "../domain/principal.ts"
+import type { Principal } from "../domain/principal.ts"
 import { strictly } from "../domain/strict.ts"
 import { freshId } from "../seed.ts"
 import { type CronProblem, cronProblem } from "./cron.ts"
+import { heldSchedule, readAnySchedule } from "./reading.ts"
 import { ScheduleInput, type SchedulePatch } from "./schedule.ts"
 import { type StoredSchedule, settingsOf } from "./shown.ts"
 
@@ -35,44 +35,6 @@ export type SchedulePatchRefusal =
 export type ScheduleCreateRefusal = UnfitSchedule | { readonly refused: "no_agent" | "agent_archived" | "too_many" }
 
 const decodeInput = strictly(ScheduleInput)
-const readInput = Schema.decodeUnknownSync(ScheduleInput)
-const readPrincipal = Schema.decodeUnknownSync(Principal)
-
-const columns = [
-  "s.workspace",
-  "s.id",
-  "s.agent",
-  "s.body",
-  "s.rev",
-  "s.anchor",
-  "s.created_at",
-  "s.created_by",
-  "s.updated_at",
-  "s.deleted_at"
-] as const
-
-const selected = (db: Db, workspace: string) =>
-  db
-    .selectFrom("schedules as s")
-    .innerJoin("heads as h", (join) => join.onRef("h.id", "=", "s.id").onRef("h.workspace", "=", "s.workspace"))
-    .select([...columns, "h.carry"])
-    .where("s.workspace", "=", toUuid(workspace))
-
-type Row = Awaited<ReturnType<ReturnType<typeof selected>["executeTakeFirstOrThrow"]>>
-
-const stored = (row: Row): StoredSchedule => ({
-  id: fromUuid("schedule", row.id),
-  agentId: fromUuid("agent", row.agent),
-  input: readInput(row.body),
-  rev: row.rev,
-  anchor: row.anchor.getTime(),
-  createdAt: row.created_at.getTime(),
-  createdBy: readPrincipal(row.created_by),
-  updatedAt: row.updated_at.getTime(),
-  deleted: row.deleted_at !== null,
-  carry: row.carry
-})
-
 /** L2. */
 const tell = (tx: Db, workspace: string, scheduleId: string, id: string, command: object) =>
   tx
@@ -200,42 +162,6 @@ export const createSchedule = async (
   }
 }
 
-const one = (db: Db, workspace: string, agentId: string, id: string) =>
-  selected(db, workspace).where("s.agent", "=", toUuid(agentId)).where("s.id", "=", toUuid(id))
-
-export const readSchedule = async (
-  db: Db,
-  workspace: string,
-  agentId: string,
-  id: string
-): Promise<StoredSchedule | undefined> => {
-  const row = await one(db, workspace, agentId, id).where("s.deleted_at", "is", null).executeTakeFirst()
-  return row && stored(row)
-}
-
-/** Deleted ones too: their actors and their runs are still there. */
-export const readAnySchedule = async (db: Db, workspace: string, id: string): Promise<StoredSchedule | undefined> => {
-  const row = await selected(db, workspace).where("s.id", "=", toUuid(id)).executeTakeFirst()
-  return row && stored(row)
-}
-
-export const listSchedules = async (
-  db: Db,
-  workspace: string,
-  agentId: string,
-  { after, limit }: { readonly after: Position | undefined; readonly limit: number }
-): Promise<ReadonlyArray<StoredSchedule>> => {
-  const rows = await selected(db, workspace)
-    .where("s.agent", "=", toUuid(agentId))
-    .where("s.deleted_at", "is", null)
-    .where(behind("s.created_at", "s.id", after))
-    .orderBy("s.created_at", "desc")
-    .orderBy("s.id", "desc")
-    .limit(limit)
-    .execute()
-  return rows.map(stored)
-}
-
 /** A trigger or target of another type is a new one: what the other type had says nothing of it. */
 const withoutOther = (input: ScheduleInput, patch: SchedulePatch) => {
   const { target, trigger, ...rest } = input
@@ -250,11 +176,6 @@ const withoutOther = (input: ScheduleInput, patch: SchedulePatch) => {
 const isNewClock = (before: ScheduleInput, after: ScheduleInput) =>
   !isDeepStrictEqual(before.trigger, after.trigger) || (before.enabled === false && after.enabled !== false)
 
-const held = async (tx: Db, workspace: string, agentId: string, id: string) => {
-  const row = await one(tx, workspace, agentId, id).where("s.deleted_at", "is", null).forUpdate("s").executeTakeFirst()
-  return row && stored(row)
-}
-
 export const patchSchedule = async (
   tx: Db,
   workspace: string,
@@ -264,7 +185,7 @@ export const patchSchedule = async (
   fits: (rev: number) => boolean,
   now: number
 ): Promise<StoredSchedule | SchedulePatchRefusal> => {
-  const found = await held(tx, workspace, agentId, id)
+  const found = await heldSchedule(tx, workspace, agentId, id)
   if (found === undefined) return { refused: "not_found" }
   if (!fits(found.rev)) return { refused: "precondition" }
   const merged = decodeInput(mergePatch(withoutOther(found.input, patch), { ...patch }))
@@ -299,7 +220,7 @@ export const deleteSchedule = async (
   fits: (rev: number) => boolean,
   now: number
 ): Promise<ScheduleNotThere | undefined> => {
-  const found = await held(tx, workspace, agentId, id)
+  const found = await heldSchedule(tx, workspace, agentId, id)
   if (found === undefined) return { refused: "not_found" }
   if (!fits(found.rev)) return { refused: "precondition" }
   const at = new Date(Math.floor(now))
@@ -322,7 +243,7 @@ export const askForRun = async (
   now: number,
   runId = freshId("scheduleRun")
 ): Promise<{ readonly runId: string; readonly at: number } | undefined> => {
-  const found = await held(tx, workspace, agentId, id)
+  const found = await heldSchedule(tx, workspace, agentId, id)
   if (found === undefined) return undefined
   const at = Math.floor(now)
   await tell(tx, workspace, id, runId, { type: "run", runId, scheduledAt: at })

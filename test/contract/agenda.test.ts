@@ -191,7 +191,7 @@ describe("the agenda in PostgreSQL", () => {
       const at = Math.floor(Date.now() / 1000) * 1000 - 5_000
       const actors = yield* born({ journal, lease }, 8, at)
       const sizes = Effect.map(agenda(actors), (rows) => rows.reduce((sum, { size }) => sum + size, 0))
-      // One statement, one second, one row; the others were sent while the first was under way.
+      // One statement, one moment, one row; the others were sent while the first was under way.
       assert.isBelow((yield* agenda(actors)).length, actors.length)
       yield* Effect.forEach(actors.slice(0, 6), (actor) => journal.append(move(actor, 1, 1, null)), {
         concurrency: "unbounded"

@@ -11,15 +11,14 @@ import type { Principal } from "../../../../src/domain/principal.ts"
 import { wordsOf } from "../../../../src/domain/problems.ts"
 import { ScheduleId } from "../../../../src/domain/resourceIds.ts"
 import type { OperationAction } from "../../../../src/operations/operation.ts"
+import { listSchedules, readSchedule } from "../../../../src/schedules/reading.ts"
 import { notMade, notThere, type ScheduleRefusal, unfit } from "../../../../src/schedules/refusals.ts"
 import {
   askForRun,
   createSchedule,
   deleteSchedule,
-  listSchedules,
   type SchedulePatchRefusal,
-  patchSchedule,
-  readSchedule
+  patchSchedule
 } from "../../../../src/schedules/rows.ts"
 import { ScheduleInput, SchedulePatch } from "../../../../src/schedules/schedule.ts"
 import { shown, startingRun } from "../../../../src/schedules/shown.ts"
