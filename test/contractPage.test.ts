@@ -6,6 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { globSync, readFileSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { statuses } from "../http/errors.ts"
+import { servedFamilies } from "../src/agents/profile.ts"
 import { failureCodes } from "../src/domain/failure.ts"
 import { prefixes } from "../src/domain/ids.ts"
 import { limits, pages } from "../src/domain/limits.ts"
@@ -179,6 +180,11 @@ describe("the words of the contract", () => {
   it("name every failure code", () => {
     const told = new Set(quoted(part(16)))
     for (const code of failureCodes) assert.include(told, code)
+  })
+
+  it("name every family of tools", () => {
+    const [, told = ""] = /\*\*C11\.6\*\*(.*?)\n- /s.exec(part(11)) ?? []
+    assert.sameMembers(quoted(told).slice(1), [...servedFamilies])
   })
 
   it("name the prefix of every id that is given out", () => {

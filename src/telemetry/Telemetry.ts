@@ -7,7 +7,7 @@ import { Effect, Layer, References } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { OtlpMetrics, OtlpSerialization, OtlpTracer } from "effect/observability"
 import type { Server } from "node:http"
-import { type LogLevel, layerLogs } from "./logs.ts"
+import { type LogLevel, layerLogs, showsColours } from "./logs.ts"
 import { layerProcessGauges } from "./processGauges.ts"
 import { watchRequests } from "./requests.ts"
 import { version } from "../version.ts"
@@ -35,7 +35,13 @@ const layerTraces = ({ otlpEndpoint, nodeId }: TelemetrySettings) => {
 
 export const layer = (settings: TelemetrySettings) =>
   Layer.mergeAll(layerProcessGauges, layerTraces(settings)).pipe(
-    Layer.provideMerge(layerLogs({ level: settings.logLevel, format: settings.logFormat }))
+    Layer.provideMerge(
+      layerLogs({
+        level: settings.logLevel,
+        format: settings.logFormat,
+        coloured: showsColours(process.stdout)
+      })
+    )
   )
 
 /** Attaches to a server that is not yet listening: counts and logs its requests. */

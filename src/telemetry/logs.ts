@@ -147,28 +147,36 @@ const colours: Readonly<Record<string, string>> = {
   trace: "90"
 }
 
-export const toPretty = ({ time, level, message, fields, cause }: Entry) => {
-  const details = Object.entries(fields)
-    .map(([name, value]) => ` \u001b[90m${name}=\u001b[0m${value}`)
-    .join("")
-  const colour = colours[level] ?? "0"
-  return (
-    `\u001b[90m${time.slice(11, 23)}\u001b[0m \u001b[${colour}m${level.padEnd(5)}\u001b[0m ` +
-    `${message}${details}${cause === undefined ? "" : `\n${cause}`}`
-  )
-}
+/** Whether whoever reads a stream sees colours; a terminal has none where `NO_COLOR` is said. */
+export const showsColours = (stream: { readonly isTTY?: boolean; readonly hasColors?: () => boolean }) =>
+  stream.isTTY === true && stream.hasColors?.() === true
+
+const toPretty =
+  (coloured: boolean) =>
+  ({ time, level, message, fields, cause }: Entry) => {
+    const paint = (colour: string, text: string) => (coloured ? `\u001b[${colour}m${text}\u001b[0m` : text)
+    const details = Object.entries(fields)
+      .map(([name, value]) => ` ${paint("90", `${name}=`)}${value}`)
+      .join("")
+    return (
+      `${paint("90", time.slice(11, 23))} ${paint(colours[level] ?? "0", level.padEnd(5))} ` +
+      `${message}${details}${cause === undefined ? "" : `\n${cause}`}`
+    )
+  }
 
 const minimum = { trace: "Trace", debug: "Debug", info: "Info", warn: "Warn", error: "Error", none: "None" } as const
 
 export interface LogOptions {
   readonly level: LogLevel
   readonly format: "pretty" | "json"
+  /** Of pretty lines; not unless said. */
+  readonly coloured?: boolean
   readonly lines?: Lines
 }
 
 /** Replaces every other logger. */
-export const layerLogs = ({ level, format, lines = makeLines() }: LogOptions) => {
-  const render = format === "json" ? toJson : toPretty
+export const layerLogs = ({ level, format, coloured = false, lines = makeLines() }: LogOptions) => {
+  const render = format === "json" ? toJson : toPretty(coloured)
   const logger = Logger.make((options) => {
     const entry = toEntry(options)
     lines.write(render(entry), entry.level === "warn" || entry.level === "error" || entry.level === "fatal")

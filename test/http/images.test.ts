@@ -161,32 +161,47 @@ describe("an upload", () => {
     refused(await send(alpha, agentId, png(), "image/png"), 409, "agent_archived")
   })
 
-  it("has company of four of its key, and of seven in all", async () => {
-    const agentId = await makeAgent(alpha)
-    const open = () => {
-      let finish = () => {}
-      const body = new ReadableStream({
-        start: (controller) => {
-          controller.enqueue(png().subarray(0, 20))
-          finish = () => {
-            controller.enqueue(png().subarray(20))
-            controller.close()
-          }
+  /** An upload that has begun, and ends when it is told to. */
+  const opened = (client: Client, agentId: string) => {
+    let finish = () => {}
+    const body = new ReadableStream({
+      start: (controller) => {
+        controller.enqueue(png().subarray(0, 20))
+        finish = () => {
+          controller.enqueue(png().subarray(20))
+          controller.close()
         }
-      })
-      const headers = { authorization: `Bearer ${alpha.token}`, "content-type": "image/png" }
-      const init: RequestInit & { readonly duplex: "half" } = { method: "POST", headers, body, duplex: "half" }
-      return { sent: fetch(`${alpha.base}/v1/agents/${agentId}/images`, init), finish: () => finish() }
-    }
-    const slow = Array.from({ length: 4 }, open)
-    const crowded = async (): Promise<Awaited<ReturnType<typeof send>>> => {
-      const answer = await send(alpha, agentId, png(), "image/png")
-      return answer.status === 429 ? answer : crowded()
-    }
-    refused(await crowded(), 429, "rate_limited")
+      }
+    })
+    const headers = { authorization: `Bearer ${client.token}`, "content-type": "image/png" }
+    const init: RequestInit & { readonly duplex: "half" } = { method: "POST", headers, body, duplex: "half" }
+    return { sent: fetch(`${client.base}/v1/agents/${agentId}/images`, init), finish: () => finish() }
+  }
+  const crowded = async (client: Client, agentId: string): Promise<Awaited<ReturnType<typeof send>>> => {
+    const answer = await send(client, agentId, png(), "image/png")
+    return answer.status === 429 ? answer : crowded(client, agentId)
+  }
+
+  it("is one of four of its key at once", async () => {
+    const agentId = await makeAgent(alpha)
+    const slow = Array.from({ length: 4 }, () => opened(alpha, agentId))
+    refused(await crowded(alpha, agentId), 429, "rate_limited")
     for (const { finish } of slow) finish()
     for (const { sent } of slow) assert.oneOf((await sent).status, [200, 201])
     assert.strictEqual((await send(alpha, agentId, png(), "image/png")).status, 200)
+  })
+
+  it("is one of eight on its node at once, whoever sends them", async () => {
+    const agentId = await makeAgent(alpha)
+    const others = await Promise.all([1, 2].map(() => server.client(server.workspaces.alpha)))
+    const slow = others.flatMap((client) => Array.from({ length: 4 }, () => opened(client, agentId)))
+    refused(await crowded(alpha, agentId), 429, "rate_limited")
+    const [first, ...rest] = slow
+    first?.finish()
+    assert.oneOf((await first?.sent)?.status ?? 0, [200, 201])
+    assert.strictEqual((await send(alpha, agentId, png(), "image/png")).status, 200)
+    for (const { finish } of rest) finish()
+    for (const { sent } of rest) assert.oneOf((await sent).status, [200, 201])
   })
 })
 

@@ -249,9 +249,9 @@ describe.each(Object.entries(stores))("%s", (_, open) => {
   })
 })
 
-describe("versions", () => {
+describe.each(Object.entries(stores))("versions in %s", (_, open) => {
   it("are one chain, through deletes as well, and hold what was written", async () => {
-    const store = await ofAgent()
+    const store = await open()
     await store.put("k", "one")
     await store.put("k", "two!")
     await store.delete("k")
@@ -278,12 +278,12 @@ describe("versions", () => {
     await store.put("l", "one")
     assertRefused(await one(versions[2].version, "l"), 404, "not_found")
     assertRefused(await one(another), 404, "not_found")
-    const other = await ofAgent()
+    const other = await open()
     assertRefused(await other.client.get(`${other.path}/entry/versions/${versions[2].version}?key=k`), 404, "not_found")
   })
 
   it("are redacted for good, but for the current one", async () => {
-    const store = await ofAgent()
+    const store = await open()
     const redact = (version: string, key = "k") =>
       store.client.post(`${store.path}/entry/versions/${version}/redact${query({ key })}`)
     const secret: string = (await store.put("k", "secret")).body.entry.version
@@ -309,7 +309,9 @@ describe("versions", () => {
     assertRefused(await redact(secret, "l"), 404, "not_found")
     assertRefused(await redact(another), 404, "not_found")
   })
+})
 
+describe("versions", () => {
   it("are listed in pages, and the newest 100 are kept", async () => {
     const store = await ofWorkspace()
     for (let i = 1; i <= limits.memoryVersions + 1; i++) await store.put("k", String(i))

@@ -1,4 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { servedFamilies } from "../../src/agents/profile.ts"
+import { limits } from "../../src/domain/limits.ts"
 import { allTools } from "../../src/roles/role.ts"
 import { sharedServer, type TestServer } from "../setup/server.ts"
 import { assertRefused as refused } from "./refused.ts"
@@ -91,9 +93,12 @@ describe("creating a profile", () => {
   }
 
   it("accepts the tool families that this server has, and says which", async () => {
-    const families = ["connections", "thread", "agents"]
+    const families = servedFamilies.toReversed()
     assert.deepStrictEqual((await create({ families })).families, families)
-    assert.include((await post({ families: ["sandbox"] })).body.message, "must be one of thread, agents, connections")
+    assert.include((await post({ families: ["sandbox"] })).body.message, `must be one of ${servedFamilies.join(", ")}`)
+    refused(await post({ families: ["agents", "agents"] }), 400, "invalid_request", "families")
+    // So the limit of a profile's families is reached by nobody.
+    assert.isBelow(servedFamilies.length, limits.revealedFamilies)
   })
 })
 

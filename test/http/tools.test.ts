@@ -667,6 +667,20 @@ describe("a tool of clients", () => {
     ])
   })
 
+  it("is believed about its tools: read_only lets one run that says that it only reads", async () => {
+    const tools = [true, false].map((readOnlyHint) => ({
+      name: readOnlyHint ? "look" : "change",
+      inputSchema: { type: "object" },
+      annotations: { readOnlyHint }
+    }))
+    const { id, namespace } = await addToolset(server.alpha, { kind: "client", tools })
+    const agentId = await makeWorker(server.alpha, { toolsetIds: [id], roleIds: [readOnly.id] })
+    const threadId = await begin(server.alpha, agentId, call(`${namespace}.look`), call(`${namespace}.change`))
+    const [wait] = await waitsOf(server.alpha, threadId)
+    await resolveWait(server.alpha, threadId, wait!.id, { type: "tool_result", output: "seen" })
+    assert.deepStrictEqual(outcomes(await logOf(server.alpha, threadId, ended(1))), ["seen", "tool_denied"])
+  })
+
   it("is not asked with an input that does not fit, nor by roles that deny it", async () => {
     const { agentId, name } = await desk()
     assert.deepStrictEqual(outcomes(await turnOf(server.alpha, agentId, call(name, { q: 1 }))), ["tool_input_invalid"])

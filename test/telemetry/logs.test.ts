@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { layerLogs, mask } from "../../src/telemetry/logs.ts"
+import { WriteStream } from "node:tty"
+import { layerLogs, mask, showsColours } from "../../src/telemetry/logs.ts"
 import type { Lines } from "../../src/telemetry/lines.ts"
 
 const recorder = () => {
@@ -61,4 +62,33 @@ describe("logs", () => {
       assert.lengthOf(yield* logged(Effect.logError("x"), "none"), 0)
     })
   )
+
+  it.effect("for people have colours only where they are to have them", () =>
+    Effect.gen(function* () {
+      const pretty = Effect.fnUntraced(function* (coloured?: boolean) {
+        const { lines, written } = recorder()
+        const logs = layerLogs({ level: "info", format: "pretty", lines, ...(coloured !== undefined && { coloured }) })
+        yield* Effect.logInfo("turn finished", { threadId: "thr_1" }).pipe(Effect.provide(logs))
+        return written[0]?.line ?? ""
+      })
+      assert.match(yield* pretty(), /^[\d:.]{12} info {2}turn finished threadId=thr_1$/)
+      assert.include(yield* pretty(true), "\u001b[32minfo \u001b[0m turn finished")
+    })
+  )
+})
+
+describe("colours", () => {
+  const terminal = (environment: object) => ({
+    isTTY: true,
+    hasColors: () => WriteStream.prototype.hasColors(environment)
+  })
+
+  it("are for a terminal that shows them, and not where NO_COLOR is said", () => {
+    const environment = { TERM: "xterm-256color" }
+    assert.isTrue(showsColours(terminal(environment)))
+    assert.isFalse(showsColours({ ...terminal(environment), isTTY: false }))
+    assert.isFalse(showsColours({}))
+    assert.isFalse(showsColours(terminal({ TERM: "dumb" })))
+    for (const NO_COLOR of ["1", "0"]) assert.isFalse(showsColours(terminal({ ...environment, NO_COLOR })))
+  })
 })
