@@ -10,6 +10,7 @@ import { forgetMemory } from "../memory/forgetting.ts"
 import { foldTallies } from "../quotas/tallies.ts"
 import { choreDuration, choresDone, record } from "../telemetry/metrics.ts"
 import { retainMessages } from "../feeds/retaining.ts"
+import { forgetUnborn } from "../subscriptions/forgetting.ts"
 import { clearDeleted } from "../threads/deleting.ts"
 import { foldUsage } from "../usage/rows.ts"
 import { forgetOldKeys } from "./tidy.ts"
@@ -30,7 +31,8 @@ export const chores: ReadonlyArray<Chore<Database | Lease>> = [
   { name: "fold usage", every: "1 hour", work: foldUsage() },
   { name: "clear deleted threads", every: "10 seconds", work: clearDeleted() },
   { name: "forget memory", every: "1 hour", work: forgetMemory() },
-  { name: "retain feed messages", every: "1 minute", work: retainMessages() }
+  { name: "retain feed messages", every: "1 minute", work: retainMessages() },
+  { name: "forget places of subscriptions", every: "1 hour", work: forgetUnborn() }
 ]
 
 /** A round of a chore: counted and timed. */

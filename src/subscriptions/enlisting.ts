@@ -3,7 +3,9 @@
  *
  * E1. Whoever changes a row holds the feed's row and raises its revision: an append has either been judged by it, or
  *     ends before the seq that is told here.
- * E2. A place is taken before the actor is born. One whose actor was never born counts for a minute.
+ * E2. A place is taken before the actor is born. One whose actor was never born counts for a minute, and goes after an
+ *     hour (src/subscriptions/forgetting.ts).
+ * E3. Whoever is told of has a place, also where that was gone before it was born.
  */
 import { sql } from "kysely"
 import type { Db, Tx } from "../database/handle.ts"
@@ -82,6 +84,7 @@ export const takePlace = async (
 
 export interface Enlisting {
   readonly id: string
+  readonly agentId: string
   readonly feedId: string
   /** Undefined where it is deleted. */
   readonly as:
@@ -90,18 +93,21 @@ export interface Enlisting {
 }
 
 /** E1. Undefined where there is no such feed. */
-export const enlist = async (tx: Tx, workspace: string, { as, feedId, id }: Enlisting) => {
+export const enlist = async (tx: Tx, workspace: string, { agentId, as, feedId, id }: Enlisting) => {
   const space = toUuid(workspace)
   const feed = toUuid(feedId)
   const held = await holdFeed(tx, space, feed)
   if (held === undefined) return undefined
   await sql`update feeds set subscribers_rev = subscribers_rev + 1
     where workspace = ${space}::uuid and id = ${feed}::uuid`.execute(tx)
-  const own = sql`workspace = ${space}::uuid and feed = ${feed}::uuid and id = ${toUuid(id)}::uuid`
+  const own = toUuid(id)
   await (as === undefined
-    ? sql`delete from subscribers where ${own}`
-    : sql`update subscribers set listed = ${as.listed}, condition = ${as.condition ?? null},
-        include_self = ${as.includeSelf} where ${own}`
+    ? sql`delete from subscribers where workspace = ${space}::uuid and feed = ${feed}::uuid and id = ${own}::uuid`
+    : sql`insert into subscribers (workspace, feed, id, agent, listed, condition, include_self, created_at)
+        values (${space}::uuid, ${feed}::uuid, ${own}::uuid, ${toUuid(agentId)}::uuid, ${as.listed},
+          ${as.condition ?? null}, ${as.includeSelf}, clock_timestamp())
+        on conflict (workspace, feed, id) do update set listed = excluded.listed, condition = excluded.condition,
+          include_self = excluded.include_self`
   ).execute(tx)
   return { lastSeq: Number(held.last_seq), archived: held.archived_at !== null }
 }

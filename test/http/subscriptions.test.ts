@@ -3,6 +3,7 @@ import { sql } from "kysely"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { toUuid } from "../../src/domain/ids.ts"
 import { limits } from "../../src/domain/limits.ts"
+import { forgetUnborn } from "../../src/subscriptions/forgetting.ts"
 import { appendMessages } from "../../src/feeds/appending.ts"
 import { Client, startServer, type TestServer } from "../setup/server.ts"
 import { absent, assertRefused as refused } from "./refused.ts"
@@ -666,5 +667,27 @@ describe("subscriptions as resources", () => {
     const other = await makeAgent(server.alpha)
     refused(await subscribe(agentId, await makeFeed()), 409, "too_many_subscriptions")
     refused(await subscribe(other, feedId), 409, "too_many_subscriptions")
+  })
+
+  it("lose a place after an hour that nobody was born into, and take it again where somebody is", async () => {
+    const [agentId, feedId] = [await makeAgent(server.alpha), await makeFeed()]
+    const born = await subscribed(agentId, feedId)
+    const taken = (age: string) =>
+      run(sql`insert into subscribers (workspace, feed, id, agent, listed, include_self, created_at)
+        values (${toUuid(server.workspaces.alpha)}::uuid, ${toUuid(feedId)}::uuid, gen_random_uuid(),
+          ${toUuid(agentId)}::uuid, false, false, clock_timestamp() - ${age}::interval)`)
+    await taken("59 minutes")
+    await taken("61 minutes")
+    await run(
+      sql`update subscribers set created_at = created_at - interval '1 day' where id = ${toUuid(born.id)}::uuid`
+    )
+    assert.strictEqual(await server.runtime.runPromise(forgetUnborn()), 1)
+    const places = () => run(sql`select id from subscribers where feed = ${toUuid(feedId)}::uuid`)
+    assert.lengthOf((await places()).rows, 2)
+    await run(sql`delete from subscribers where feed = ${toUuid(feedId)}::uuid`)
+    await server.alpha.patch(`/v1/subscriptions/${born.id}`, { name: "Told again" })
+    await until("a place", async () => (await places()).rows.length === 1)
+    await append(feedId, "one")
+    await toldTimes(agentId, 1)
   })
 })
