@@ -3,6 +3,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { sql } from "kysely"
 import { toUuid } from "../../src/domain/ids.ts"
 import { limits } from "../../src/domain/limits.ts"
+import { forgetDeliveries } from "../../src/webhooks/forgetting.ts"
 import { eventTypes } from "../../src/webhooks/webhook.ts"
 import {
   endless,
@@ -602,6 +603,40 @@ describe("a webhook that goes on failing", () => {
     await test(client, webhook.id)
     await received(endpoint, told + 1)
     assert.strictEqual(endpoint.received().at(-1)?.body.type, "webhook.test")
+  })
+})
+
+describe("the chores of webhooks", () => {
+  it("forget deliveries after thirty days, and end those that nobody sends", async () => {
+    const { client } = await ownSpace()
+    const endpoint = hooks.endpoint(ok)
+    const { webhook } = await create({ url: endpoint.url }, client)
+    const [old, young] = [await test(client, webhook.id), await test(client, webhook.id)]
+    await until(
+      "all are delivered",
+      async () => (await deliveries(client, webhook.id, "?state=delivered")).length === 2
+    )
+    const aged = (eventId: string, seconds: number) =>
+      run(sql`with event as (update webhook_events set created_at = now() - make_interval(secs => ${limits.webhookDays * 86_400 + seconds})
+          where id = ${toUuid(eventId)}::uuid returning id, created_at)
+        update webhook_deliveries d set created_at = event.created_at from event where d.event = event.id`)
+    await aged(old.eventId, 60)
+    await aged(young.eventId, -60)
+    const sent = await test(client, webhook.id)
+    await delivery(client, webhook.id, (one) => one.id === sent.id && one.state === "delivered")
+    // As if it had been told while its webhook was being disabled.
+    await client.patch(`/v1/webhooks/${webhook.id}`, { enabled: false })
+    await run(sql`update webhook_deliveries set state = 'pending' where id = ${toUuid(sent.id)}::uuid`)
+    await server.runtime.runPromise(forgetDeliveries())
+    const left = await deliveries(client, webhook.id)
+    assert.deepStrictEqual(
+      left.map(({ id, state }) => [id, state]),
+      [
+        [sent.id, "failed"],
+        [young.id, "delivered"]
+      ]
+    )
+    assert.isEmpty((await run(sql`select id from webhook_events where id = ${toUuid(old.eventId)}::uuid`)).rows)
   })
 })
 
