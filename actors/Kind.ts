@@ -15,6 +15,7 @@ import type {
   Spent,
   WaitRow
 } from "../src/journal/Journal.ts"
+import type { Announcement } from "../src/webhooks/event.ts"
 import type { Reply, Declined, Unreachable } from "./Actor.ts"
 
 /** What a kind sees of one of its actors. */
@@ -57,6 +58,8 @@ export interface WriteSet {
   readonly settles?: ReadonlyArray<Settled> | undefined
   /** The actor is listed no more. */
   readonly archives?: boolean | undefined
+  /** What webhooks are told, in workspaces that have any. */
+  readonly announces?: ReadonlyArray<Announcement> | undefined
   /** It takes an input that nobody has acknowledged before: not while earlier ones wait in the inbox. */
   readonly requiresEmptyInbox?: boolean | undefined
 }

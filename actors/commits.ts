@@ -104,6 +104,7 @@ export const makeCommits = <Snapshot, Request, Command, Job, W extends WriteSet>
       spent: written?.spent,
       settles: written?.settles,
       archives: written?.archives,
+      announces: written?.announces,
       wakes: after.runnableAt === null || after.runnableAt === head.runnableAt ? undefined : after.runnableAt,
       keys: item.key === undefined || answer === undefined ? undefined : [rowOf(item.key, answer)],
       accepted: item.inboxRow === undefined ? undefined : steps.flatMap(({ item: { inboxRow } }) => inboxRow ?? []),

@@ -25,7 +25,8 @@ export const mergeWrites = (all: ReadonlyArray<WriteSet>): WriteSet | undefined 
   const waits = lastOf(all.flatMap((written) => written.waits ?? []))
   const spends = all.flatMap((written) => written.spent ?? [])
   const settles = all.flatMap((written) => written.settles ?? [])
-  const { inputs: _, settles: __, spent, waits: ___, ...rest } = last
+  const announces = all.flatMap((written) => written.announces ?? [])
+  const { announces: _, inputs: __, settles: ___, spent, waits: ____, ...rest } = last
   return {
     ...rest,
     facts: all.flatMap(({ facts }) => facts),
@@ -33,6 +34,7 @@ export const mergeWrites = (all: ReadonlyArray<WriteSet>): WriteSet | undefined 
     ...(waits.length === 0 ? {} : { waits }),
     requiresEmptyInbox: all.some((written) => written.requiresEmptyInbox === true),
     ...(settles.length === 0 ? {} : { settles }),
+    ...(announces.length === 0 ? {} : { announces }),
     archives: all.some((written) => written.archives === true),
     ...(spends[0] === undefined
       ? {}

@@ -60,6 +60,7 @@ import { ToolsApi } from "./tools/api.ts"
 import { ToolsetsApi } from "./toolsets/api.ts"
 import { UsageApi } from "./usage/api.ts"
 import { WaitsApi } from "./waits/api.ts"
+import { WebhooksApi } from "./webhooks/api.ts"
 
 const description = `Work happens in threads: a message to a thread is admitted, runs as a turn, and is recorded in the thread's
 durable event log. To start one, make a profile, an agent that follows it, and a thread with a first message; then read its events.
@@ -96,6 +97,7 @@ export class Api extends contract(
     FeedsApi,
     SchedulesApi,
     SubscriptionsApi,
+    WebhooksApi,
     OperationsApi,
     ApprovalsApi,
     AuthApi,

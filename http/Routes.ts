@@ -38,6 +38,7 @@ import { ToolsetsHandlers } from "./toolsets/handlers.ts"
 import { ImagesHandlers } from "./images/handlers.ts"
 import { UsageHandlers } from "./usage/handlers.ts"
 import { WaitsHandlers } from "./waits/handlers.ts"
+import { WebhooksHandlers } from "./webhooks/handlers.ts"
 
 /** Handlers of every group: add yours. */
 const Handlers = Layer.mergeAll(
@@ -67,7 +68,8 @@ const Handlers = Layer.mergeAll(
   ToolsetsHandlers,
   ImagesHandlers,
   UsageHandlers,
-  WaitsHandlers
+  WaitsHandlers,
+  WebhooksHandlers
 )
 
 export interface Served {

@@ -57,6 +57,7 @@ export const statuses = {
   too_many_feeds: 409,
   too_many_schedules: 409,
   too_many_subscriptions: 409,
+  too_many_webhooks: 409,
   thread_archived: 409,
   agent_archived: 409,
   profile_archived: 409,

@@ -13,6 +13,7 @@ const places: { readonly [segment: string]: readonly [prefix: string, place: (pa
   subscriptions: ["sub_", () => "/v1/subscriptions"],
   keys: ["key_", (path) => path],
   rotate: ["key_", (path) => path.replace(/\/key_\w+\/rotate$/, "")],
+  webhooks: ["whk_", (path) => path],
   threads: ["thr_", (path) => path],
   messages: ["inp_", (path) => path.replace(/messages$/, "queue")],
   retry: ["inp_", (path) => path.replace(/retry$/, "queue")]

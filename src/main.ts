@@ -55,6 +55,8 @@ import { Subscriptions } from "./subscriptions/Subscriptions.ts"
 import { Schemas } from "./tools/Schemas.ts"
 import { Toolsets } from "./tools/Toolsets.ts"
 import { Images } from "./images/Images.ts"
+import { WebhookInterest } from "./webhooks/Interest.ts"
+import { layerSenders } from "./webhooks/senders.ts"
 import { UsageCounts } from "./usage/UsageCounts.ts"
 
 /** Cursors are signed with what all nodes of an installation share. */
@@ -174,7 +176,8 @@ export const serve = (settings: NodeSettings) =>
         Subscriptions.layer,
         ThreadReads.layer,
         toolsets,
-        UsageCounts.layer
+        UsageCounts.layer,
+        WebhookInterest.layer
       )
       const edge = Layer.mergeAll(
         Cursors.layer(cursorSecret(settings)),
@@ -204,6 +207,7 @@ export const serve = (settings: NodeSettings) =>
         Layer.provideMerge(listener),
         Layer.provideMerge(scraped),
         Layer.provideMerge(watchNode),
+        Layer.provideMerge(layerSenders),
         Layer.provideMerge(layerChores(operationsChores)),
         Layer.provideMerge(layerActions),
         Layer.provideMerge(edge),

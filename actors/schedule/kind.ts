@@ -8,12 +8,15 @@ import { blank, type Context } from "../../machines/schedule/context.ts"
 import { decide, start } from "../../machines/schedule/decide.ts"
 import type { Fact } from "../../machines/schedule/facts.ts"
 import { restore, resume } from "../../machines/schedule/fold.ts"
+import type { WebhookInterest } from "../../src/webhooks/Interest.ts"
 import { defineKind, type Jobs, type KindDefinition } from "../Kind.ts"
+import { announcedBy } from "./announcing.ts"
 import { decodeRequest, type ScheduleRequest } from "./requests.ts"
 
 export interface ScheduleKindOptions {
   readonly prepare: KindDefinition<Snapshot, ScheduleRequest, Command, Job>["prepare"]
   readonly perform: Jobs<Snapshot, ScheduleRequest, Job>["perform"]
+  readonly webhooks: Pick<WebhookInterest["Service"], "due" | "has">
 }
 
 /** Behind every fact: nothing is folded, and yet a claim without progress counts while a run is under way. */
@@ -55,7 +58,7 @@ const momentOf = ({ firing, held, next }: Context): number | null => {
   return next?.moment ?? null
 }
 
-export const makeScheduleKind = ({ perform, prepare }: ScheduleKindOptions) =>
+export const makeScheduleKind = ({ perform, prepare, webhooks }: ScheduleKindOptions) =>
   defineKind<Snapshot, ScheduleRequest, Command, Job>({
     name: "schedule",
     nouns: { id: "schedule", parent: "agent" },
@@ -68,14 +71,18 @@ export const makeScheduleKind = ({ perform, prepare }: ScheduleKindOptions) =>
     }),
     load: ({ head }) => restore({ ...blank, ...JSON.parse(head.carry) }),
     prepare,
-    decide: ({ snapshot }, command) => {
+    decide: ({ parent, ref, snapshot }, command) => {
       const { facts, jobs, next } = decide(snapshot, command)
+      const announces = webhooks.has(ref.workspace) ? announcedBy(ref, parent ?? "", facts) : undefined
       return {
         next,
         jobs,
-        ...(facts.length === 0 ? {} : { written: { facts: facts.map(row) } }),
+        ...(facts.length === 0 ? {} : { written: { facts: facts.map(row), announces } }),
         answer: { kind: "done", body: "" }
       }
+    },
+    committed: (_, __, { announces }) => {
+      if (announces !== undefined && announces.length > 0) webhooks.due()
     },
     jobs: {
       resume,

@@ -5,6 +5,7 @@ import { Bus } from "../../src/bus/Bus.ts"
 import { Database } from "../../src/database/Database.ts"
 import { makeScheduleReader } from "../../src/schedules/reading.ts"
 import { ThreadReads } from "../../src/threads/ThreadReads.ts"
+import { WebhookInterest } from "../../src/webhooks/Interest.ts"
 import { makeRegistry, type RegistryOptions } from "../Registry.ts"
 import { Threads } from "../thread/Threads.ts"
 import { makeScheduleKind } from "./kind.ts"
@@ -23,7 +24,8 @@ export const layer = (options: RegistryOptions) =>
       yield* makeRegistry(
         makeScheduleKind({
           prepare: makePrepare({ directory, isOver, read }),
-          perform: makePerform({ isOver, read, threads, untilOver: makeUntilOver(bus, isOver) })
+          perform: makePerform({ isOver, read, threads, untilOver: makeUntilOver(bus, isOver) }),
+          webhooks: yield* WebhookInterest
         }),
         options
       )

@@ -10,11 +10,13 @@ import { restore } from "../../machines/subscription/fold.ts"
 import type { Snapshot } from "../../machines/subscription/chart.ts"
 import { screenReservationOf } from "../../src/agents/Budgets.ts"
 import type { Spending } from "../../src/agents/Spending.ts"
-import type { FactRow } from "../../src/journal/Journal.ts"
+import type { ActorRef, FactRow } from "../../src/journal/Journal.ts"
 import { nextCron } from "../../src/schedules/cron.ts"
 import { freshBody } from "../../src/seed.ts"
 import { dollars } from "../../src/domain/usage.ts"
 import type { ModelUse, UsageCounts } from "../../src/usage/UsageCounts.ts"
+import { announcement } from "../../src/webhooks/event.ts"
+import type { WebhookInterest } from "../../src/webhooks/Interest.ts"
 import { Declined, type Reply } from "../Actor.ts"
 import { type ActorView, type Decision, defineKind, type Jobs, type Kind, type WriteSet } from "../Kind.ts"
 import { decodeRequest, type SubscriptionRequest, type Used } from "./requests.ts"
@@ -30,6 +32,7 @@ export interface SubscriptionKindOptions {
   /** USD of an agent are in the journal. */
   readonly booked: Spending["Service"]["booked"]
   readonly used: UsageCounts["Service"]["add"]
+  readonly webhooks: Pick<WebhookInterest["Service"], "due" | "has">
 }
 
 export type SubscriptionKind = Kind<Snapshot, SubscriptionRequest, Asked, Job, SubscriptionWriteSet>
@@ -47,6 +50,14 @@ const row = (fact: Fact): FactRow => {
     at
   }
 }
+
+/** What webhooks are told of: that the server has disabled it. */
+const announcedBy = ({ id: subscriptionId, workspace }: ActorRef, agentId: string, facts: ReadonlyArray<Fact>) =>
+  facts.flatMap((fact) =>
+    fact.type === "disabled" && fact.reason !== "requested"
+      ? [announcement(workspace, "subscription.disabled", { agentId, subscriptionId }, fact.at)]
+      : []
+  )
 
 const gone = () => new Declined({ reason: "not_found", message: "There is no such subscription." })
 const changed = () => new Declined({ reason: "precondition_failed", message: "The subscription has changed since." })
@@ -94,7 +105,12 @@ const nameOf = (job: Job) => {
   }
 }
 
-export const makeSubscriptionKind = ({ booked, perform, used }: SubscriptionKindOptions): SubscriptionKind => {
+export const makeSubscriptionKind = ({
+  booked,
+  perform,
+  used,
+  webhooks
+}: SubscriptionKindOptions): SubscriptionKind => {
   const written = (
     { parent, ref, snapshot: { context } }: ActorView<Snapshot>,
     facts: ReadonlyArray<Fact>,
@@ -105,6 +121,7 @@ export const makeSubscriptionKind = ({ booked, perform, used }: SubscriptionKind
     const agentId = parent ?? ""
     return {
       facts: facts.map(row),
+      announces: webhooks.has(ref.workspace) ? announcedBy(ref, agentId, facts) : undefined,
       use: use && { workspace: ref.workspace, agentId, model: use.modelId, at: asked.at, usage: use.usage },
       spent: amount === 0 ? undefined : { subject: agentId, amount },
       settles:
@@ -149,7 +166,8 @@ export const makeSubscriptionKind = ({ booked, perform, used }: SubscriptionKind
       const { facts, jobs, next } = decide(snapshot, commandOf(asked))
       return facts.length === 0 ? nothing : { next, jobs, written: written(being, facts, asked), answer: done }
     },
-    committed: ({ ref }, _, { spent, use }) => {
+    committed: ({ ref }, _, { announces, spent, use }) => {
+      if (announces !== undefined && announces.length > 0) webhooks.due()
       if (use !== undefined) used(use)
       if (spent !== undefined) booked(ref.workspace, spent.subject, spent.amount)
     },

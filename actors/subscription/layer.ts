@@ -10,6 +10,7 @@ import {
   SubscriptionUnavailable
 } from "../../src/subscriptions/Subscriptions.ts"
 import { UsageCounts } from "../../src/usage/UsageCounts.ts"
+import { WebhookInterest } from "../../src/webhooks/Interest.ts"
 import type { ActorError } from "../Actor.ts"
 import { isUnknown, makeRegistry, type RegistryOptions } from "../Registry.ts"
 import { makeSubscriptionKind } from "./kind.ts"
@@ -30,7 +31,8 @@ export const layer = (options: RegistryOptions) =>
       const subscriptions = yield* Subscriptions
       const usage = yield* UsageCounts
       const perform = yield* makePerform
-      const kind = makeSubscriptionKind({ perform, booked: spending.booked, used: usage.add })
+      const webhooks = yield* WebhookInterest
+      const kind = makeSubscriptionKind({ perform, booked: spending.booked, used: usage.add, webhooks })
       const registry = yield* makeRegistry(kind, options)
       const refOf = (workspace: string, id: string): ActorRef => ({ workspace, kind: "subscription", id })
 

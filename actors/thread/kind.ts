@@ -4,6 +4,7 @@ import type { Bus } from "../../src/bus/Bus.ts"
 import type { HintedEvent } from "../../src/bus/hints.ts"
 import { eventText } from "../../src/journal/eventText.ts"
 import { withContentText } from "../../src/domain/contentText.ts"
+import type { WebhookInterest } from "../../src/webhooks/Interest.ts"
 import type { ModelUse, UsageCounts } from "../../src/usage/UsageCounts.ts"
 import type { Journal } from "../../src/journal/Journal.ts"
 import { queuedMessage } from "../../src/threads/detail.ts"
@@ -43,6 +44,7 @@ import {
   runnableAt,
   waitChanges
 } from "./replies/rows.ts"
+import { announcedBy } from "./announcing.ts"
 import { payerOf } from "./settings.ts"
 import { useIn } from "./using.ts"
 import type { Tails } from "./replies/tails.ts"
@@ -60,6 +62,7 @@ export interface ThreadKindOptions extends Preparing {
   readonly perform: Perform
   readonly prompts: Prompts
   readonly tails: Tails
+  readonly webhooks: Pick<WebhookInterest["Service"], "due" | "has">
 }
 
 /** The facts themselves, beside their rows: kept prompts grow by them. */
@@ -78,6 +81,7 @@ export const makeThreadKind = ({
   prompts,
   tails,
   used,
+  webhooks,
   ...preparing
 }: ThreadKindOptions): ThreadKind => {
   const answer = (
@@ -167,6 +171,7 @@ export const makeThreadKind = ({
       inputs,
       requiresEmptyInbox: command?.type === "archive" || (command?.type === "submit" && command.acknowledged !== true),
       archives: facts.some(({ type }) => type === "archived"),
+      announces: webhooks.has(being.ref.workspace) ? announcedBy(being, next, facts) : undefined,
       waits: waits.length === 0 ? undefined : waits,
       spent: amount === 0 || parent === null ? undefined : { subject: payerOf(being), amount },
       settles
@@ -225,6 +230,7 @@ export const makeThreadKind = ({
       }
       prompts.committed(ref.id, before.context, written.said)
       if (written.use !== undefined) used(written.use)
+      if (written.announces !== undefined && written.announces.length > 0) webhooks.due()
       if (written.spent !== undefined) booked(ref.workspace, written.spent.subject, written.spent.amount)
       const events: Array<Required<HintedEvent>> = []
       let at = seq

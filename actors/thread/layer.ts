@@ -24,7 +24,9 @@ import { profileOf } from "../../src/threads/pinnedProfile.ts"
 import { pricesOf } from "../../src/models/prices.ts"
 import { quotaRefusals, record } from "../../src/telemetry/metrics.ts"
 import { Declined } from "../Actor.ts"
+import { WebhookInterest } from "../../src/webhooks/Interest.ts"
 import { makeRegistry, type RegistryOptions } from "../Registry.ts"
+import { makeBudgetReached } from "./announcing.ts"
 import { makeAdmission } from "./admissions.ts"
 import { makeCaps } from "./caps.ts"
 import { TurnEnds } from "./memory/turnEnds.ts"
@@ -157,6 +159,8 @@ export const layer = (options: ThreadOptions) =>
           mapErrorNow(spending.against(workspace, agentId, budget), unreachable),
         attributesOf: (being) => mapErrorNow(journal.attributes(being.ref), unreachable)
       })
+      const webhooks = yield* WebhookInterest
+      const tellOfBudget = makeBudgetReached({ database, now: lease.now, webhooks })
       const isLineFull = (workspace: string) => options.bulkheads.isLineFull(workspace)
       const kind = makeThreadKind({
         admissionOf,
@@ -169,11 +173,15 @@ export const layer = (options: ThreadOptions) =>
         selects,
         spendOf,
         isLineFull,
-        payable,
+        payable: (being, plan) =>
+          Effect.tapError(payable(being, plan), ({ _tag, ...declined }) =>
+            "reason" in declined ? tellOfBudget(being, declined.reason) : Effect.void
+          ),
         booked: spending.booked,
         used: usageCounts.add,
         tails,
-        tools
+        tools,
+        webhooks
       })
       const registry = yield* makeRegistry(kind, options)
 

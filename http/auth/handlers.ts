@@ -1,6 +1,5 @@
 /** The credential in use, and API keys: contract to rows. */
 import { Effect } from "effect"
-import type { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { missingAgent } from "../../src/agents/rows.ts"
 import type { Tx } from "../../src/database/handle.ts"
@@ -14,22 +13,15 @@ import { Api } from "../Api.ts"
 import { Caller } from "../Caller.ts"
 import { Credentials } from "../Credentials.ts"
 import { isRefused, Refused } from "../errors.ts"
-import { header } from "../headers.ts"
 import { makePages, positionOf } from "../newestFirst.ts"
+import { sealedAnswer } from "../sealedAnswer.ts"
 import { makeWrites } from "../writes.ts"
 import { created, makeIssue, makerRevoked, noKey, refuseMore } from "./issuing.ts"
 import { makeRotate } from "./rotating.ts"
-import { sealedToken } from "./sealedToken.ts"
 
 const noAgent = (at: number) => new Refused({ error: "agent_not_found", message: `agentIds[${at}]: no such agent` })
 
 const noFeed = (at: number) => new Refused({ error: "feed_not_found", message: `feedIds[${at}]: no such feed` })
-
-const sealedFor = (request: HttpServerRequest.HttpServerRequest) =>
-  sealedToken({
-    authorization: header(request, "authorization") ?? "",
-    idempotencyKey: header(request, "idempotency-key") ?? ""
-  })
 
 export const AuthHandlers = HttpApiBuilder.group(
   Api,
@@ -85,7 +77,7 @@ export const AuthHandlers = HttpApiBuilder.group(
             })
             return isRefused(made) ? made : created(made)
           },
-          sealedFor(request)
+          sealedAnswer(request, "token")
         )
       }),
 
@@ -119,7 +111,7 @@ export const AuthHandlers = HttpApiBuilder.group(
       rotateKey: Effect.fnUntraced(function* ({ params, payload, request }) {
         const caller = yield* Caller
         const rotated = (tx: Tx) => rotate(tx, caller, params.keyId, payload)
-        const answer = yield* writes.post("auth.rotateKey", rotated, sealedFor(request))
+        const answer = yield* writes.post("auth.rotateKey", rotated, sealedAnswer(request, "token"))
         yield* credentials.forget
         return answer
       })

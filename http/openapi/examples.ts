@@ -15,6 +15,7 @@ import type { ScheduleInput } from "../../src/schedules/schedule.ts"
 import type { ThreadInput, ThreadPatch } from "../../src/threads/threadInput.ts"
 import type { ToolsetInput, ToolsetPatch } from "../../src/toolsets/toolset.ts"
 import type { DeliveryDecision, HookWaitDecision, ToolCallResult, WaitResolution } from "../../src/waits/answer.ts"
+import type { WebhookInput } from "../../src/webhooks/webhook.ts"
 import type { HookSample } from "../hooks/api.ts"
 import { hintFrames, oneByOne, threadFrames } from "../streams/examples.ts"
 
@@ -83,6 +84,10 @@ const toolsetPatch: ToolsetPatch = { description: "What the front desk does", ex
 const deliveryDecision: DeliveryDecision = { decision: "allow", reason: "The customer is known" }
 const hookWaitDecision: HookWaitDecision = deliveryDecision
 const toolCallResult: ToolCallResult = { output: { printed: true } }
+const webhookInput: WebhookInput = {
+  url: "https://receiver.example.com/troupe",
+  events: ["turn.failed", "wait.created"]
+}
 const waitResolution: WaitResolution = { type: "decision", ...deliveryDecision }
 
 /** By the name of the body's schema. */
@@ -119,7 +124,11 @@ export const examples: { readonly [schema: string]: unknown } = {
   ToolCallResult: toolCallResult,
   ToolsetInput: toolsetInput,
   ToolsetPatch: toolsetPatch,
-  WaitResolution: waitResolution
+  ResendInput: { from: "2026-11-01T00:00:00.000Z" },
+  RotateWebhookInput: { overlapSeconds: 3_600 },
+  WaitResolution: waitResolution,
+  WebhookInput: webhookInput,
+  WebhookPatch: { description: "Pages who is on call" }
 }
 
 /**

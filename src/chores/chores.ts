@@ -13,6 +13,7 @@ import { retainMessages } from "../feeds/retaining.ts"
 import { forgetUnborn } from "../subscriptions/forgetting.ts"
 import { clearDeleted } from "../threads/deleting.ts"
 import { foldUsage } from "../usage/rows.ts"
+import { countPending, forgetDeliveries } from "../webhooks/forgetting.ts"
 import { forgetOldKeys } from "./tidy.ts"
 
 export interface Chore<R> {
@@ -32,7 +33,9 @@ export const chores: ReadonlyArray<Chore<Database | Lease>> = [
   { name: "clear deleted threads", every: "10 seconds", work: clearDeleted() },
   { name: "forget memory", every: "1 hour", work: forgetMemory() },
   { name: "retain feed messages", every: "1 minute", work: retainMessages() },
-  { name: "forget places of subscriptions", every: "1 hour", work: forgetUnborn() }
+  { name: "forget places of subscriptions", every: "1 hour", work: forgetUnborn() },
+  { name: "forget webhook deliveries", every: "1 hour", work: forgetDeliveries() },
+  { name: "count webhook deliveries", every: "10 seconds", work: countPending() }
 ]
 
 /** A round of a chore: counted and timed. */

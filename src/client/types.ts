@@ -1413,6 +1413,128 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List webhooks */
+        get: operations["webhooks.list"];
+        put?: never;
+        /** Create a webhook */
+        post: operations["webhooks.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{webhookId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a webhook */
+        get: operations["webhooks.get"];
+        put?: never;
+        post?: never;
+        /** Delete a webhook */
+        delete: operations["webhooks.delete"];
+        options?: never;
+        head?: never;
+        /** Change a webhook */
+        patch: operations["webhooks.update"];
+        trace?: never;
+    };
+    "/v1/webhooks/{webhookId}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List deliveries */
+        get: operations["webhooks.deliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{webhookId}/deliveries/{webhookDeliveryId}/redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Send one again */
+        post: operations["webhooks.redeliver"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{webhookId}/resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Send what has failed again */
+        post: operations["webhooks.resend"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{webhookId}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Rotate the secret */
+        post: operations["webhooks.rotate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{webhookId}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Send a test */
+        post: operations["webhooks.test"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -3782,6 +3904,25 @@ export interface components {
             /** @description Turn that the message begins, or joins. */
             turnId: string;
         };
+        ResendInput: {
+            /**
+             * Format: date-time
+             * @description Deliveries of what happened at this moment or later. In the years 0 to 9999 of UTC.
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description And before this one. Absent: until now. In the years 0 to 9999 of UTC.
+             */
+            to?: string;
+        };
+        ResentAnswer: {
+            /**
+             * Format: int64
+             * @description How many deliveries are due again.
+             */
+            count: number;
+        };
         ResolvedWait: {
             /**
              * Format: int64
@@ -3951,6 +4092,10 @@ export interface components {
         } & {
             [key: string]: unknown;
         }));
+        RotateWebhookInput: {
+            /** @description For how long the secret before signs beside the new one. 86400 when absent. */
+            overlapSeconds?: number;
+        };
         SampleMessage: {
             /** @description Its data. */
             data?: unknown;
@@ -5508,6 +5653,144 @@ export interface components {
             message: string;
             /** @description The field that it is about, such as `models[0]`. */
             path: string;
+        };
+        Webhook: {
+            /** @description Agent whose events it is told of. Absent: those of all agents, and those of none. */
+            agentId?: string;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            createdAt: string;
+            /** @description Who has made it. */
+            createdBy: components["schemas"]["Principal"];
+            /** @description What it is for, in words for people. */
+            description?: string;
+            /**
+             * @description Why the server has disabled it: `failures` in a row for a day, or `gone`, an answer 410.
+             * @enum {string}
+             */
+            disabledReason?: "failures" | "gone";
+            /** @description Whether anything is sent. */
+            enabled: boolean;
+            /** @description What it is told of, each of them once. `webhook.test` is sent whether it stands here or not. */
+            events: components["schemas"]["WebhookEventType"][];
+            /** @description Id of the webhook. */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When an attempt has last failed.
+             */
+            lastFailureAt?: string;
+            /**
+             * Format: date-time
+             * @description When an event was last taken.
+             */
+            lastSuccessAt?: string;
+            /**
+             * @description `disabled`: nothing is sent.
+             * @enum {string}
+             */
+            status: "active" | "disabled";
+            /**
+             * Format: date-time
+             * @description When it was last changed.
+             */
+            updatedAt: string;
+            /** @description Address that events are sent to, by POST. */
+            url: string;
+        };
+        WebhookAnswer: {
+            /** @description The webhook, without its secret. */
+            webhook: components["schemas"]["Webhook"];
+        };
+        WebhookDelivery: {
+            /**
+             * Format: int64
+             * @description How often it was sent.
+             */
+            attempts: number;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            createdAt: string;
+            /** @description Id of the event, which every attempt bears as `webhook-id`. */
+            eventId: string;
+            /** @description Id of the delivery. */
+            id: string;
+            /** @description Why the last attempt has failed. */
+            lastError?: string;
+            /**
+             * Format: int64
+             * @description Status of the last answer.
+             */
+            lastStatus?: number;
+            /**
+             * Format: date-time
+             * @description When it is sent next. Of one that is pending.
+             */
+            nextAttemptAt?: string;
+            /** @description `pending` until it was taken, or has failed for good. */
+            state: components["schemas"]["WebhookDeliveryState"];
+            /** @description What it tells of. */
+            type: components["schemas"]["WebhookEventType"];
+        };
+        WebhookDeliveryAnswer: {
+            /** @description The delivery. */
+            delivery: components["schemas"]["WebhookDelivery"];
+        };
+        WebhookDeliveryPage: {
+            /** @description Deliveries of this page, newest first. */
+            deliveries: components["schemas"]["WebhookDelivery"][];
+            /** @description Present while more rows remain: passed back as `cursor`, it gives the next page. */
+            nextCursor?: string;
+        };
+        /** @enum {string} */
+        WebhookDeliveryState: "pending" | "delivered" | "failed";
+        /** @enum {string} */
+        WebhookEventType: "thread.status" | "turn.completed" | "turn.failed" | "wait.created" | "operation.created" | "budget.reached" | "schedule.failed" | "schedule.disabled" | "subscription.disabled" | "connection.refresh_failed" | "webhook.test";
+        WebhookInput: {
+            /** @description Agent whose events it is told of. Absent: those of all agents, and those of none. */
+            agentId?: string;
+            /** @description What it is for, in words for people. At most 4096 bytes of UTF-8. */
+            description?: string;
+            /** @description Whether anything is sent. True when absent. */
+            enabled?: boolean;
+            /** @description What it is told of, each of them once. `webhook.test` is sent whether it stands here or not. */
+            events: components["schemas"]["WebhookEventType"][];
+            /**
+             * Format: uri
+             * @description Address that events are sent to, by POST. At most 2048 bytes, as a browser takes it, without credentials and fragment.
+             */
+            url: string;
+        };
+        WebhookPage: {
+            /** @description Present while more rows remain: passed back as `cursor`, it gives the next page. */
+            nextCursor?: string;
+            /** @description Webhooks of this page, newest first. */
+            webhooks: components["schemas"]["Webhook"][];
+        };
+        WebhookPatch: {
+            /** @description Agent whose events it is told of. Absent: those of all agents, and those of none. */
+            agentId?: string | null;
+            /** @description What it is for, in words for people. */
+            description?: string | null;
+            /** @description False: nothing is sent, and what is pending ends as failed. */
+            enabled?: boolean;
+            /** @description What it is told of, each of them once. `webhook.test` is sent whether it stands here or not. */
+            events?: components["schemas"]["WebhookEventType"][];
+            /**
+             * Format: uri
+             * @description Address that events are sent to, by POST. At most 2048 bytes, as a browser takes it, without credentials and fragment.
+             */
+            url?: string;
+        };
+        WebhookSecretAnswer: {
+            /** @description Signs what is sent, as Standard Webhooks has it: `whsec_…`. Shown only here. */
+            secret: string;
+            /** @description The webhook. */
+            webhook: components["schemas"]["Webhook"];
         };
         WindowCadence: {
             /** @description Messages that are handed over together at most. With as many the window ends. 1000 when absent. */
@@ -9317,6 +9600,279 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["UsagePage"];
+                };
+            };
+        };
+    };
+    "webhooks.list": {
+        parameters: {
+            query?: {
+                /** @description The `nextCursor` of the page before, for the page after it. Filters come from it. */
+                cursor?: string;
+                /** @description Rows of a page. 50 when absent. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for, as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookPage"];
+                };
+            };
+        };
+    };
+    "webhooks.create": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Sent again with the same body within 24 hours, the request takes effect once and gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookInput"];
+            };
+        };
+        responses: {
+            /** @description Created, as it is now. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookSecretAnswer"];
+                };
+            };
+        };
+    };
+    "webhooks.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the webhook. */
+                webhookId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for, as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookAnswer"];
+                };
+            };
+        };
+    };
+    "webhooks.delete": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An ETag that was read, quotes and all: the request holds only while it is still that, else it is 412. `*`, the default, is any. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Id of the webhook. */
+                webhookId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; there is nothing to say. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    "webhooks.update": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An ETag that was read, quotes and all: the request holds only while it is still that, else it is 412. `*`, the default, is any. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Id of the webhook. */
+                webhookId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["WebhookPatch"];
+            };
+        };
+        responses: {
+            /** @description Done; this is how it stands now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookAnswer"];
+                };
+            };
+        };
+    };
+    "webhooks.deliveries": {
+        parameters: {
+            query?: {
+                /** @description The `nextCursor` of the page before, for the page after it. Filters come from it. */
+                cursor?: string;
+                /** @description Rows of a page. 100 when absent. */
+                limit?: number;
+                /** @description Only those in this state. */
+                state?: components["schemas"]["WebhookDeliveryState"];
+            };
+            header?: never;
+            path: {
+                /** @description Id of the webhook. */
+                webhookId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for, as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDeliveryPage"];
+                };
+            };
+        };
+    };
+    "webhooks.redeliver": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Sent again with the same body within 24 hours, the request takes effect once and gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id of the delivery. */
+                webhookDeliveryId: string;
+                /** @description Id of the webhook. */
+                webhookId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; this is how it stands now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDeliveryAnswer"];
+                };
+            };
+        };
+    };
+    "webhooks.resend": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Sent again with the same body within 24 hours, the request takes effect once and gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id of the webhook. */
+                webhookId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ResendInput"];
+            };
+        };
+        responses: {
+            /** @description Done; this is how it stands now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResentAnswer"];
+                };
+            };
+        };
+    };
+    "webhooks.rotate": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Sent again with the same body within 24 hours, the request takes effect once and gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id of the webhook. */
+                webhookId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RotateWebhookInput"];
+            };
+        };
+        responses: {
+            /** @description Done; this is how it stands now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookSecretAnswer"];
+                };
+            };
+        };
+    };
+    "webhooks.test": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Sent again with the same body within 24 hours, the request takes effect once and gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id of the webhook. */
+                webhookId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; this is how it stands now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDeliveryAnswer"];
                 };
             };
         };

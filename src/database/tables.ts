@@ -5,6 +5,7 @@ import type { JournalTables } from "./journalTables.ts"
 import type { MemoryTables } from "./memoryTables.ts"
 import type { ScheduleTables } from "./scheduleTables.ts"
 import type { ToolTables } from "./toolTables.ts"
+import type { WebhookTables } from "./webhookTables.ts"
 
 export interface Tables
   extends JournalTables,
@@ -12,4 +13,5 @@ export interface Tables
     FeedTables,
     ScheduleTables,
     ToolTables,
-    MemoryTables {}
+    MemoryTables,
+    WebhookTables {}

@@ -32,7 +32,10 @@ export const prefixes = {
   key: "key_",
   node: "node_",
   identity: "idn_",
-  memoryVersion: "mver_"
+  memoryVersion: "mver_",
+  webhook: "whk_",
+  webhookEvent: "whe_",
+  webhookDelivery: "whd_"
 } as const
 export type Noun = keyof typeof prefixes
 

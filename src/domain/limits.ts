@@ -22,6 +22,8 @@ export const pages = {
   models: [50, 200],
   keys: [50, 200],
   feeds: [50, 200],
+  webhooks: [50, 200],
+  webhookDeliveries: [100, 200],
   feedMessages: [100, 200],
   schedules: [20, 100],
   scheduleRuns: [100, 200],
@@ -220,5 +222,22 @@ export const limits = {
   /** [ext] Questions of one agent to another that lead to a thread, one after the other. */
   askDepth: 4,
   /** [ext] Of what is looked for with tool_search. */
-  searchChars: 512
+  searchChars: 512,
+  /** [ext] Webhooks of a workspace. */
+  webhooks: 20,
+  /** [ext] Of what a webhook is for. */
+  webhookDescriptionBytes: 4096,
+  /** [ext] How long an endpoint may take. */
+  webhookMs: 15_000,
+  /** [ext] How often an event is sent to an endpoint that does not take it. */
+  webhookAttempts: 10,
+  /** [ext] Failed attempts in a row that disable a webhook, and how long ago the first of them is then. */
+  webhookFailures: 20,
+  webhookFailingSeconds: 86_400,
+  /** [ext] How long the secret before signs beside a new one: most, and unless said. */
+  webhookOverlapSeconds: { most: 604_800, usual: 86_400 },
+  /** [ext] How long deliveries are listed. */
+  webhookDays: 30,
+  /** [ext] How long an endpoint may put an attempt off by Retry-After. */
+  webhookRetryAfterSeconds: 86_400
 } as const

@@ -14,3 +14,5 @@ export const SubscriptionId = described(idOf("subscription"), "Id of the subscri
 export const ThreadId = described(idOf("thread"), "Id of the thread.")
 export const ToolsetId = described(idOf("toolset"), "Id of the toolset.")
 export const WaitId = described(idOf("wait"), "Id of the wait.")
+export const WebhookDeliveryId = described(idOf("webhookDelivery"), "Id of the delivery.")
+export const WebhookId = described(idOf("webhook"), "Id of the webhook.")

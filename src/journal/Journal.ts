@@ -19,6 +19,7 @@
 import { Context, Data, type Effect } from "effect"
 import type { Shards } from "./shard.ts"
 import type { Noun } from "../domain/ids.ts"
+import type { Announcement } from "../webhooks/event.ts"
 
 /** The name of a kind of actor, such as `thread`. */
 export type ActorKind = string
@@ -158,6 +159,8 @@ export interface Append {
   readonly settles?: ReadonlyArray<Settled> | undefined
   /** Lists leave the actor out from now on. */
   readonly archives?: boolean | undefined
+  /** What webhooks are told of this append, and only if it is made. */
+  readonly announces?: ReadonlyArray<Announcement> | undefined
   /**
    * The head's runnableAt where this append makes it another moment than before: it is noted on the agenda
    * (src/journal/agenda.ts).

@@ -181,6 +181,19 @@ export const appendStatement = (appends: ReadonlyArray<OwnedAppend>): Statement 
     )
   }
 
+  const announced = rowsOf(appends, (a) => a.announces)
+  if (announced.length > 0) {
+    mask |= bit.announces
+    values.push(
+      order(announced),
+      uuids(announced, ({ of }) => of.id),
+      texts(announced, ({ of }) => of.type),
+      uuids(announced, ({ of }) => of.agentId ?? null),
+      texts(announced, ({ of }) => of.body),
+      moments(announced, ({ of }) => of.at)
+    )
+  }
+
   const spent = rowsOf(appends, (a) =>
     a.spent === undefined ? undefined : [{ ...a.spent, minute: minuteOf(a.head.updatedAt) }]
   )

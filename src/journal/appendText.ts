@@ -4,6 +4,8 @@
  */
 import { shared } from "./agenda.ts"
 
+import { telling } from "../webhooks/announcing.ts"
+
 interface Section {
   readonly name: string
   /** The columns of its arrays, in the order of `values`, behind `o`, which all have. */
@@ -151,6 +153,13 @@ const archives = section(
   using (o) on conflict do nothing)`
 )
 
+const announces = section(
+  "ev",
+  "id:uuid type:text agent:uuid body:text at:timestamptz",
+  `told as (select won.w as workspace, ev.id, ev.type, ev.agent, ev.body, ev.at from ev join won using (o)),
+${telling("told")}`
+)
+
 const inbox = section(
   "x",
   "id:text",
@@ -171,7 +180,8 @@ export const bit = {
   agenda: 512,
   later: 1024,
   settles: 2048,
-  archives: 4096
+  archives: 4096,
+  announces: 8192
 } as const
 
 /** The text of the statement with these sections. */
@@ -187,6 +197,7 @@ export const textOf = (mask: number) => {
     ...(has("keys") ? [keys] : []),
     ...(has("settles") ? [settles] : []),
     ...(has("archives") ? [archives] : []),
+    ...(has("announces") ? [announces] : []),
     ...(has("spend") ? [spend] : []),
     ...(has("inbox") ? [inbox] : [])
   ]

@@ -9,6 +9,8 @@ import { hash } from "node:crypto"
 import { toUuid } from "../domain/ids.ts"
 import { limits } from "../domain/limits.ts"
 import { freshId } from "../seed.ts"
+import { telling } from "../webhooks/announcing.ts"
+import { announcement } from "../webhooks/event.ts"
 import type { Db } from "../database/handle.ts"
 import { type Operation, type OperationAction, operationLifeMs } from "./operation.ts"
 import { unsuccessful } from "./outcomes.ts"
@@ -50,6 +52,13 @@ export const park = async (
       status = ${expired.status}, body = ${JSON.stringify(expired.body)}::json
     where workspace = ${space}::uuid and fingerprint = ${fingerprint} and state = 'pending' and expires_at <= now())
     select pg_advisory_xact_lock(hashtextextended('operations ' || ${space}, 0))`.execute(tx)
+  const id = freshId("operation")
+  const told = announcement(
+    workspace,
+    "operation.created",
+    { ...(agentId === undefined ? {} : { agentId }), operationId: id },
+    at
+  )
   const columns = sql`id, action, agent, state, created_at, expires_at, resolved_at, resolved_by, status, body, request,
     requester, false as late`
   const { rows } = await sql<OperationRow & { readonly fresh: boolean }>`with
@@ -60,13 +69,16 @@ export const park = async (
     made as (insert into operations
       (workspace, id, action, agent, state, requested_by, created_at, expires_at, request, requester, fingerprint,
         credential)
-      select ${space}::uuid, ${toUuid(freshId("operation"))}::uuid, ${action},
+      select ${space}::uuid, ${toUuid(id)}::uuid, ${action},
         ${agentId === undefined ? null : toUuid(agentId)}::uuid, 'pending', ${JSON.stringify(requester.principal)}::json,
         ${new Date(at)}, ${new Date(at + operationLifeMs)}, ${JSON.stringify(request)}::json,
         ${JSON.stringify(requester)}::json, ${fingerprint},
         ${toUuid(credentialOf(requester))}::uuid
       from waiting where many < ${limits.pendingOperations} and not exists (select from known)
-      returning ${columns}, true as fresh)
+      returning ${columns}, true as fresh),
+    told as (select ${space}::uuid as workspace, ${toUuid(told.id)}::uuid as id, ${told.type}::text as type, agent,
+      ${told.body}::text as body, created_at as at from made),
+    ${sql.raw(telling("told"))}
     select * from known union all select * from made`.execute(tx)
   const [row] = rows
   return row && { operation: storedOperation(row).operation, fresh: row.fresh }

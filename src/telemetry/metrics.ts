@@ -144,6 +144,13 @@ export const turnsEnded = labelled((attributes) => total("turns", "turns ended",
 export const turnDuration = seconds("turn_duration", "running time of a turn, without what it awaited")
 export const turnsPoisoned = total("turns_poisoned", "turns given up after claims without progress")
 
+// Webhooks
+export const webhookAttempts = labelled(
+  (attributes) => total("webhook_attempts", "attempts to deliver an event to a webhook, by outcome", attributes),
+  "outcome"
+)
+export const webhooksPending = gauge("webhook_deliveries_pending", "deliveries of webhooks that wait, over all nodes")
+
 // Chores
 export const choresDone = labelled(
   (attributes) => total("chores_done", "what chores of a node have found to do, by chore", attributes),

@@ -335,6 +335,7 @@ export const startNode = Effect.fnUntraced(function* (
     const prompts = new Prompts({ keptBytes: 10_000_000, underWayBytes: 10_000_000 }, journal.log)
     const models = watchedModels(world, yield* Models, ref)
     const kind = makeThreadKind({
+      webhooks: { has: () => false, due: () => {} },
       tails: new Tails(0),
       endings: new TurnEnds(),
       bus,

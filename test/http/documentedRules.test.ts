@@ -303,7 +303,8 @@ describe("the document says of", () => {
       ["roles", "roleId"],
       ["agents/{agentId}/schedules", "scheduleId"],
       ["toolsets", "toolsetId"],
-      ["threads", "threadId"]
+      ["threads", "threadId"],
+      ["webhooks", "webhookId"]
     ]
     assert.sameMembers(tagged, [
       ...resources.flatMap(([path, id]) => [

@@ -1,4 +1,5 @@
 /** One of everything that has an id, alive, in a workspace: what the parameters of all paths lead to. */
+import { createServer } from "node:http"
 import { assert } from "@effect/vitest"
 import { sibling } from "../../src/domain/ids.ts"
 import { png } from "../images.ts"
@@ -14,6 +15,32 @@ const shared = new Map<string, string>()
 /** What a request about memory has to say beside its path. */
 const queryOf = (path: string) =>
   /\/memory\/entry/.test(path) ? "?key=k" : /\/memory\/search$/.test(path) ? "?q=v" : ""
+
+/** An endpoint that takes whatever it is told. It ends with the process. */
+let receiving: Promise<string> | undefined
+const receiver = () =>
+  (receiving ??= new Promise((resolve) => {
+    const listener = createServer((request, response) =>
+      request.resume().on("end", () => response.writeHead(204).end())
+    )
+    listener.listen(0, "127.0.0.1", () => {
+      listener.unref()
+      const address = listener.address()
+      resolve(`http://127.0.0.1:${typeof address === "object" ? address?.port : ""}/`)
+    })
+  }))
+
+const webhookOf = async (client: Client) => {
+  const made = await client.post("/v1/webhooks", { url: await receiver(), events: ["webhook.test"] })
+  assert.strictEqual(made.status, 201, made.text)
+  const { id: webhookId } = made.body.webhook
+  const sent = await client.post(`/v1/webhooks/${webhookId}/test`)
+  assert.strictEqual(sent.status, 200, sent.text)
+  // Nothing changes any more once it was taken.
+  for (let state = ""; state !== "delivered"; )
+    state = (await client.get(`/v1/webhooks/${webhookId}/deliveries`)).body.deliveries[0].state
+  return { webhookId, webhookDeliveryId: sent.body.delivery.id as string }
+}
 
 let furnished = 0
 export const furnish = async (client: Client): Promise<Ids> => {
@@ -86,6 +113,7 @@ export const furnish = async (client: Client): Promise<Ids> => {
       })
     ).schedule.id,
     roleId: (await made("/v1/roles", { name: "R" })).role.id,
+    ...(await webhookOf(client)),
     version: "1"
   }
 }

@@ -29,6 +29,8 @@ const rowOf: Readonly<Record<string, keyof typeof pages>> = {
   "/v1/subscriptions": "subscriptions",
   "/v1/subscriptions/{subscriptionId}/evaluations": "evaluations",
   "/v1/operations": "operations",
+  "/v1/webhooks": "webhooks",
+  "/v1/webhooks/{webhookId}/deliveries": "webhookDeliveries",
   "/v1/auth/keys": "keys",
   "/v1/identities": "identities",
   "/v1/usage": "usage",
@@ -95,7 +97,8 @@ const ways: Readonly<Record<string, (i: number) => Promise<unknown>>> = {
     made(`/v1/agents/${ids.agentId}/subscriptions`, { feedId: ids.feedId, condition: "false" }),
   "/v1/operations": (i) => made("/v1/identities/disable", { identity: `o${i}@example.com` }),
   "/v1/auth/keys": (i) => made("/v1/auth/keys", { name: `K${i}`, scopes: ["read"] }),
-  "/v1/identities": (i) => made("/v1/identities/disable", { identity: `i${i}@example.com` })
+  "/v1/identities": (i) => made("/v1/identities/disable", { identity: `i${i}@example.com` }),
+  "/v1/webhooks/{webhookId}/deliveries": () => made(`/v1/webhooks/${ids.webhookId}/test`, {})
 }
 
 /** What stands in a page. */

@@ -58,6 +58,8 @@ import { Subscriptions } from "../../src/subscriptions/Subscriptions.ts"
 import { Schemas } from "../../src/tools/Schemas.ts"
 import { Toolsets } from "../../src/tools/Toolsets.ts"
 import { Images } from "../../src/images/Images.ts"
+import { WebhookInterest } from "../../src/webhooks/Interest.ts"
+import { layerSenders } from "../../src/webhooks/senders.ts"
 import { UsageCounts } from "../../src/usage/UsageCounts.ts"
 import { freshDatabase } from "./database.ts"
 
@@ -191,7 +193,8 @@ const services = (url: string, options: ServerOptions) => {
     Spending.layer,
     toolsets,
     Subscriptions.layer,
-    UsageCounts.layer
+    UsageCounts.layer,
+    WebhookInterest.layer
   ).pipe(Layer.provideMerge(ground))
   const edge = Layer.mergeAll(
     Credentials.layer,
@@ -233,6 +236,7 @@ export const startServer = async (options: ServerOptions = {}) => {
   const runtime = ManagedRuntime.make(
     listening.pipe(
       Layer.provideMerge(chores),
+      Layer.provideMerge(layerSenders),
       Layer.provideMerge(layerActions),
       Layer.provideMerge(services(fresh.url, options)),
       Layer.provideMerge(logs)

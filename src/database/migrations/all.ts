@@ -19,6 +19,7 @@ import * as feeds from "./016_feeds.ts"
 import * as archive from "./017_archive.ts"
 import * as schedules from "./018_schedules.ts"
 import * as subscriptions from "./019_subscriptions.ts"
+import * as webhooks from "./020_webhooks.ts"
 
 export const migrations: Record<string, Migration> = {
   "001_journal": journal,
@@ -39,5 +40,6 @@ export const migrations: Record<string, Migration> = {
   "016_feeds": feeds,
   "017_archive": archive,
   "018_schedules": schedules,
-  "019_subscriptions": subscriptions
+  "019_subscriptions": subscriptions,
+  "020_webhooks": webhooks
 }

@@ -1,0 +1,165 @@
+/**
+ * Deliveries that are due: taken by one node at a time, and what came of them.
+ *
+ * U1. A delivery is taken by putting its next attempt off: where whoever took it dies, another sends it after that.
+ * U2. Endpoints are looked at one by one, whatever waits for each: one that hangs fills nobody's portion.
+ */
+import { sql } from "kysely"
+import { batched } from "../database/batches.ts"
+import type { Database } from "../database/Database.ts"
+import { floats, ints, texts, uuids } from "../database/parameters.ts"
+import { fromUuid, toUuid } from "../domain/ids.ts"
+import { limits } from "../domain/limits.ts"
+import { raiseAuthRevision } from "../keys/rows.ts"
+import { Effect } from "effect"
+import { DatabaseUnavailable, isUnavailable } from "../database/Database.ts"
+import type { Outcome, DueDelivery } from "./attempt.ts"
+import type { WebhookDisabledReason } from "./webhook.ts"
+
+/** U1. Longer than an attempt may take. */
+const takenSeconds = 60
+
+// From endpoint to endpoint by the index, then the first that are due of each (U2).
+const text = `with recursive waiting (webhook) as (
+    (select webhook from webhook_deliveries where state = 'pending' order by webhook limit 1)
+    union all
+    select (select d.webhook from webhook_deliveries d where d.state = 'pending' and d.webhook > waiting.webhook
+      order by d.webhook limit 1) from waiting where waiting.webhook is not null
+  ),
+  busy (webhook, under) as (select * from unnest($1::uuid[], $2::int[])),
+  room as (select waiting.webhook, $3::int - coalesce(busy.under, 0) as places from waiting
+    left join busy using (webhook) where waiting.webhook is not null and coalesce(busy.under, 0) < $3::int),
+  taken as (select d.workspace, d.id from room cross join lateral (
+      select d.workspace, d.id, d.next_at from webhook_deliveries d
+      where d.webhook = room.webhook and d.state = 'pending' and d.next_at <= now()
+      order by d.next_at limit room.places for update skip locked) d
+    order by d.next_at limit $4::int)
+  update webhook_deliveries d set next_at = now() + interval '${takenSeconds} seconds'
+  from taken, webhooks k, webhook_events e
+  where d.workspace = taken.workspace and d.id = taken.id and k.workspace = d.workspace and k.id = d.webhook
+    and k.enabled and e.workspace = d.workspace and e.id = d.event
+  returning d.workspace, d.id, d.webhook, d.event, d.attempts, k.url, k.sealed, e.body,
+    case when k.previous_until > now() then k.previous end as previous`
+
+interface Row {
+  readonly workspace: string
+  readonly id: string
+  readonly webhook: string
+  readonly event: string
+  readonly attempts: number
+  readonly url: string
+  readonly sealed: string
+  readonly previous: string | null
+  readonly body: string
+}
+
+/** At most `most` deliveries, and `each` of one endpoint with those that are under way already. */
+export const takeDue = (
+  database: Database["Service"],
+  underWay: ReadonlyMap<string, number>,
+  { each, most }: { readonly each: number; readonly most: number }
+) => {
+  const busy = [...underWay]
+  return database
+    .read<Row>({
+      name: "webhooks_due",
+      text,
+      values: [uuids(busy, ([webhookId]) => webhookId), ints(busy, ([, count]) => count), each, most]
+    })
+    .pipe(
+      Effect.map((rows) =>
+        rows.map(
+          (row): DueDelivery => ({
+            workspace: fromUuid("workspace", row.workspace),
+            webhookId: fromUuid("webhook", row.webhook),
+            deliveryId: fromUuid("webhookDelivery", row.id),
+            eventId: fromUuid("webhookEvent", row.event),
+            url: row.url,
+            body: row.body,
+            attempts: row.attempts,
+            secrets: row.previous === null ? [row.sealed] : [row.sealed, row.previous]
+          })
+        )
+      )
+    )
+}
+
+// What was ended meanwhile, with its webhook, stays so. Of several outcomes of one endpoint any success counts as the last: they are all of this moment.
+const toldText = `with told as (select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::float8[], $6::int[],
+    $7::text[]) as t(workspace, id, webhook, state, pause, status, error)),
+  deliveries as (update webhook_deliveries d set attempts = d.attempts + 1,
+      state = case when d.state = 'pending' or told.state = 'delivered' then told.state else d.state end,
+      next_at = now() + told.pause * interval '1 millisecond', last_status = told.status, last_error = told.error
+    from told where d.workspace = told.workspace and d.id = told.id),
+  sums as (select workspace, webhook, bool_or(state = 'delivered') as any, count(*) filter (where state <> 'delivered')::int
+    as failed from told group by 1, 2)
+  update webhooks k set
+    failures = case when sums.any then 0 else k.failures + sums.failed end,
+    failing_since = case when sums.any then null else coalesce(k.failing_since, now()) end,
+    last_success_at = case when sums.any then now() else k.last_success_at end,
+    last_failure_at = case when sums.failed > 0 then now() else k.last_failure_at end
+  from sums where k.workspace = sums.workspace and k.id = sums.webhook
+  returning k.id, k.enabled and k.failures >= ${limits.webhookFailures}
+    and k.failing_since <= now() - interval '${limits.webhookFailingSeconds} seconds' as failing`
+
+interface Told {
+  readonly delivery: DueDelivery
+  readonly outcome: Outcome
+}
+
+/** Writes what came of attempts, those of a moment together; whether their endpoint has failed for too long. */
+export const makeTell = (database: Database["Service"]) =>
+  batched<Told, boolean, DatabaseUnavailable>({
+    max: 200,
+    lanes: 1,
+    run: async (requests) => {
+      const told = requests.map(({ item }) => item)
+      try {
+        const rows = await database.query<{ readonly id: string; readonly failing: boolean }>({
+          name: "webhooks_told",
+          text: toldText,
+          values: [
+            uuids(told, ({ delivery }) => delivery.workspace),
+            uuids(told, ({ delivery }) => delivery.deliveryId),
+            uuids(told, ({ delivery }) => delivery.webhookId),
+            texts(told, ({ outcome }) => outcome.state),
+            floats(told, ({ outcome }) => outcome.pauseMs),
+            ints(told, ({ outcome }) => outcome.status ?? null),
+            texts(told, ({ outcome }) => outcome.error ?? null)
+          ]
+        })
+        const failing = new Set<string>(rows.filter((row) => row.failing).map(({ id }) => fromUuid("webhook", id)))
+        for (const { answer, item } of requests) answer(Effect.succeed(failing.has(item.delivery.webhookId)))
+      } catch (cause) {
+        if (!isUnavailable(cause)) throw cause
+        for (const { answer } of requests)
+          answer(Effect.fail(new DatabaseUnavailable({ operation: "webhooks.told", cause })))
+      }
+    }
+  })
+
+/** The server's own decision: what is pending ends as failed, and its maker enables it again once it works. */
+export const disable = (
+  database: Database["Service"],
+  { webhookId, workspace }: DueDelivery,
+  reason: WebhookDisabledReason
+) =>
+  database.atomically("webhooks.disable", async (tx) => {
+    const [space, id] = [toUuid(workspace), toUuid(webhookId)]
+    const { numUpdatedRows } = await tx
+      .updateTable("webhooks")
+      .set({ enabled: false, disabled_reason: reason, rev: sql`rev + 1`, updated_at: sql`now()` })
+      .where("workspace", "=", space)
+      .where("id", "=", id)
+      .where("enabled", "=", true)
+      .executeTakeFirst()
+    if (numUpdatedRows === 0n) return
+    await tx
+      .updateTable("webhook_deliveries")
+      .set({ state: "failed", last_error: "the webhook was disabled" })
+      .where("workspace", "=", space)
+      .where("webhook", "=", id)
+      .where("state", "=", "pending")
+      .execute()
+    await raiseAuthRevision(tx)
+  })
