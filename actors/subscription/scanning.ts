@@ -4,7 +4,7 @@ import type { Range } from "../../machines/subscription/context.ts"
 import { Database } from "../../src/database/Database.ts"
 import { limits } from "../../src/domain/limits.ts"
 import type { PassedReason, SubscriptionSettings } from "../../src/domain/subscription.ts"
-import { Conditions } from "../../src/subscriptions/Conditions.ts"
+import { ConditionJudge } from "../../src/subscriptions/ConditionJudge.ts"
 import { takenCondition } from "../../src/subscriptions/condition.ts"
 import { isOwn } from "../../src/subscriptions/matching.ts"
 import { readNoticed, type NoticedMessage } from "../../src/subscriptions/noticed.ts"
@@ -36,7 +36,7 @@ const behind = (ranges: ReadonlyArray<Range>, seq: number) =>
   ranges.flatMap(({ from, to }) => (to <= seq ? [] : [{ from: Math.max(from, seq + 1), to }]))
 
 export const makeScan = Effect.gen(function* () {
-  const conditions = yield* Conditions
+  const conditions = yield* ConditionJudge
   const database = yield* Database
 
   return Effect.fnUntraced(function* ({ agentId, feedId, most, ranges, settings, workspace }: Scan) {

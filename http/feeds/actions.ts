@@ -3,7 +3,7 @@ import { Effect, Schema } from "effect"
 import { Bus } from "../../src/bus/Bus.ts"
 import { Database } from "../../src/database/Database.ts"
 import { limits } from "../../src/domain/limits.ts"
-import { Conditions } from "../../src/subscriptions/Conditions.ts"
+import { ConditionJudge } from "../../src/subscriptions/ConditionJudge.ts"
 import { judge, type Judged } from "../../src/subscriptions/matching.ts"
 import { appendAlone, type AppendedBy, appendMessages, hopsAfter } from "../../src/feeds/appending.ts"
 import { FeedAppend, type FeedAppended, FeedInput, FeedPatch } from "../../src/feeds/feed.ts"
@@ -67,7 +67,7 @@ const byOf = ({ from, principal }: Pick<Asking, "from" | "principal">): Appended
 
 export const makeFeedActions = Effect.gen(function* () {
   const bus = yield* Bus
-  const conditions = yield* Conditions
+  const conditions = yield* ConditionJudge
   const database = yield* Database
   const lease = yield* Lease
   /** By the request that has appended: the seq of its last message, until watchers are told. */

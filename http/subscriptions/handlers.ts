@@ -6,7 +6,7 @@ import { Lease } from "../../src/journal/Lease.ts"
 import { takenCondition } from "../../src/subscriptions/condition.ts"
 import { listEvaluations } from "../../src/subscriptions/evaluations.ts"
 import { handoverOf } from "../../src/subscriptions/handover.ts"
-import { Conditions } from "../../src/subscriptions/Conditions.ts"
+import { ConditionJudge } from "../../src/subscriptions/ConditionJudge.ts"
 import { isOwn } from "../../src/subscriptions/matching.ts"
 import { listSubscriptions, readSubscription } from "../../src/subscriptions/rows.ts"
 import { Actions } from "../actions/Actions.ts"
@@ -46,7 +46,7 @@ export const SubscriptionsHandlers = HttpApiBuilder.group(
     const { perform } = yield* Actions
     const actions = yield* makeSubscriptionActions
     const cursors = yield* Cursors
-    const conditions = yield* Conditions
+    const conditions = yield* ConditionJudge
     const database = yield* Database
     const lease = yield* Lease
     const pages = yield* makePages

@@ -5,7 +5,7 @@
  *     message must not stop a feed.
  * K2. What it costs is bounded before it is taken: bytes, nodes, no macro inside a macro, and patterns that are literals,
  *     run in linear time and have so many states.
- * K3. What may cost more than a moment for one message is judged in a thread that can be ended (Conditions.ts).
+ * K3. What may cost more than a moment for one message is judged in a thread that can be ended (ConditionJudge.ts).
  */
 import { type ASTNode, Environment, ParseError } from "@marcbachmann/cel-js"
 import { LRUCache } from "lru-cache"
@@ -30,11 +30,11 @@ export interface MessageCondition {
   readonly isCostly: boolean
   /** It asks for what only the feed knows: the message's seq, or when it was appended. */
   readonly needsPlace: boolean
-  readonly judge: (message: JudgedMessage) => Said
+  readonly judge: (message: JudgedMessage) => ConditionSays
 }
 
 /** `error`: why it could not be asked (K1). */
-export interface Said {
+export interface ConditionSays {
   readonly matched: boolean
   readonly error?: string
 }

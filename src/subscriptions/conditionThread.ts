@@ -1,7 +1,7 @@
 /** What a thread runs that judges messages by conditions. */
 import { parentPort } from "node:worker_threads"
 import { answering } from "../judging/answering.ts"
-import { type JudgedMessage, type Said, takenCondition } from "./condition.ts"
+import { type JudgedMessage, type ConditionSays, takenCondition } from "./condition.ts"
 
 export interface ConditionQuestion {
   readonly conditions: ReadonlyArray<string>
@@ -9,7 +9,7 @@ export interface ConditionQuestion {
 }
 
 /** By condition, then by message. */
-export type ConditionAnswer = ReadonlyArray<ReadonlyArray<Said>>
+export type ConditionAnswer = ReadonlyArray<ReadonlyArray<ConditionSays>>
 
 if (parentPort !== null)
   answering(

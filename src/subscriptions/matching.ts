@@ -14,8 +14,8 @@ import type { Tx } from "../database/handle.ts"
 import { fromUuid, toUuid } from "../domain/ids.ts"
 import type { Principal } from "../domain/principal.ts"
 import type { FeedMessageInput } from "../feeds/feed.ts"
-import { type JudgedMessage, type MessageCondition, type Said, takenCondition } from "./condition.ts"
-import type { Conditions } from "./Conditions.ts"
+import { type JudgedMessage, type MessageCondition, type ConditionSays, takenCondition } from "./condition.ts"
+import type { ConditionJudge } from "./ConditionJudge.ts"
 
 interface Subscriber {
   readonly id: string
@@ -57,7 +57,7 @@ const anywhere = (id: string, messages: ReadonlyArray<unknown>): Hit => ({
   exact: false
 })
 
-const hitOf = (id: string, said: ReadonlyArray<Said>): ReadonlyArray<Hit> => {
+const hitOf = (id: string, said: ReadonlyArray<ConditionSays>): ReadonlyArray<Hit> => {
   const places = said.flatMap(({ matched }, place) => (matched ? [place] : []))
   return places.length === 0 ? [] : [{ id, places, exact: true }]
 }
@@ -71,7 +71,7 @@ const judgedOf = (messages: ReadonlyArray<FeedMessageInput>, principal: Principa
 
 /** M3. What is cheap, within the time; `undefined` of what it was not enough for. */
 const judgeCheap = (condition: MessageCondition, messages: ReadonlyArray<JudgedMessage>, until: number) => {
-  const said: Array<Said> = []
+  const said: Array<ConditionSays> = []
   for (const message of messages) {
     if (performance.now() > until) return undefined
     said.push(condition.judge(message))
@@ -92,7 +92,7 @@ const judgeHere = (
 
 /** M1: undefined where this node remembers nothing of the feed. */
 export const judge = (
-  conditions: Conditions["Service"],
+  conditions: ConditionJudge["Service"],
   workspace: string,
   feedId: string,
   sent: ReadonlyArray<FeedMessageInput>,

@@ -54,7 +54,7 @@ import { ensureWorkspace } from "../../src/workspaces/ensure.ts"
 import type { Lines } from "../../src/telemetry/lines.ts"
 import { layerLogs } from "../../src/telemetry/logs.ts"
 import { observe } from "../../src/telemetry/Telemetry.ts"
-import { Conditions } from "../../src/subscriptions/Conditions.ts"
+import { ConditionJudge } from "../../src/subscriptions/ConditionJudge.ts"
 import { Subscriptions } from "../../src/subscriptions/Subscriptions.ts"
 import { Schemas } from "../../src/tools/Schemas.ts"
 import { Toolsets } from "../../src/tools/Toolsets.ts"
@@ -194,7 +194,7 @@ const services = (url: string, options: ServerOptions) => {
     Spending.layer,
     toolsets,
     Subscriptions.layer,
-    Conditions.layer,
+    ConditionJudge.layer,
     UsageCounts.layer,
     WebhookInterest.layer
   ).pipe(Layer.provideMerge(ground))

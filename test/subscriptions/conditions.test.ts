@@ -3,11 +3,11 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, ManagedRuntime } from "effect"
 import { limits } from "../../src/domain/limits.ts"
 import { conditionOf, isInvalid, type JudgedMessage, takenCondition } from "../../src/subscriptions/condition.ts"
-import { Conditions } from "../../src/subscriptions/Conditions.ts"
+import { ConditionJudge } from "../../src/subscriptions/ConditionJudge.ts"
 
-const runtime = ManagedRuntime.make(Conditions.layer)
-const run = <A>(work: (conditions: Conditions["Service"]) => Effect.Effect<A>) =>
-  runtime.runPromise(Effect.flatMap(Conditions, work))
+const runtime = ManagedRuntime.make(ConditionJudge.layer)
+const run = <A>(work: (conditions: ConditionJudge["Service"]) => Effect.Effect<A>) =>
+  runtime.runPromise(Effect.flatMap(ConditionJudge, work))
 const judge = (source: string, messages: ReadonlyArray<JudgedMessage>, workspace = "w1") =>
   run((conditions) => conditions.judge(workspace, takenCondition(source), messages))
 

@@ -14,7 +14,7 @@ import { withdrawable } from "../../../../src/database/withdrawable.ts"
 import { limits } from "../../../../src/domain/limits.ts"
 import type { Principal } from "../../../../src/domain/principal.ts"
 import { FeedId } from "../../../../src/domain/resourceIds.ts"
-import type { Conditions } from "../../../../src/subscriptions/Conditions.ts"
+import type { ConditionJudge } from "../../../../src/subscriptions/ConditionJudge.ts"
 import { judge } from "../../../../src/subscriptions/matching.ts"
 import { appendMessages, type AppendRefusal, hopsAfter } from "../../../../src/feeds/appending.ts"
 import { AgentFeedAppend, type FeedAppended, FeedName, Tag } from "../../../../src/feeds/feed.ts"
@@ -32,7 +32,7 @@ import { limitField, shortened, usual } from "./pages.ts"
 export interface Feeds {
   readonly approval: ToolApproval
   readonly bus: Bus["Service"]
-  readonly conditions: Conditions["Service"]
+  readonly conditions: ConditionJudge["Service"]
   readonly database: Database["Service"]
   readonly journal: Journal["Service"]
 }

@@ -8,7 +8,7 @@
 import { Context, Effect, Layer } from "effect"
 import { JudgingThreads, type ThreadLimits } from "../judging/JudgingThreads.ts"
 import { conditionChecks, conditionChecksWaiting, conditionCpu, record } from "../telemetry/metrics.ts"
-import type { JudgedMessage, MessageCondition, Said } from "./condition.ts"
+import type { JudgedMessage, MessageCondition, ConditionSays } from "./condition.ts"
 import type { ConditionAnswer, ConditionQuestion } from "./conditionThread.ts"
 
 export const conditionLimits: ThreadLimits = {
@@ -19,26 +19,26 @@ export const conditionLimits: ThreadLimits = {
   budget: { ms: 1_000, windowMs: 5_000 }
 }
 
-export class Conditions extends Context.Service<
-  Conditions,
+export class ConditionJudge extends Context.Service<
+  ConditionJudge,
   {
     /** What a condition says of each message. */
     readonly judge: (
       workspace: string,
       condition: MessageCondition,
       messages: ReadonlyArray<JudgedMessage>
-    ) => Effect.Effect<ReadonlyArray<Said>>
+    ) => Effect.Effect<ReadonlyArray<ConditionSays>>
     /** What each of several says of each message; undefined of those that could not be judged within the time. */
     readonly judgeWithin: (
       workspace: string,
       conditions: ReadonlyArray<MessageCondition>,
       messages: ReadonlyArray<JudgedMessage>,
       ms: number
-    ) => Effect.Effect<ReadonlyArray<ReadonlyArray<Said> | undefined>>
+    ) => Effect.Effect<ReadonlyArray<ReadonlyArray<ConditionSays> | undefined>>
   }
->()("troupe/subscriptions/Conditions") {
+>()("troupe/subscriptions/ConditionJudge") {
   static readonly layer = Layer.effect(
-    Conditions,
+    ConditionJudge,
     Effect.suspend(() => make)
   )
 }
@@ -50,7 +50,7 @@ const mostMessages = 64
 const mostCharacters = 262_144
 const mostConditions = 50
 
-const tooSlow: Said = { matched: false, error: "it takes too long over this message" }
+const tooSlow: ConditionSays = { matched: false, error: "it takes too long over this message" }
 
 /** Runs of messages that go to a thread together. */
 const portionsOf = (messages: ReadonlyArray<JudgedMessage>) => {
@@ -100,7 +100,7 @@ const make = Effect.gen(function* () {
     workspace: string,
     source: string,
     messages: ReadonlyArray<JudgedMessage>
-  ): Effect.Effect<ReadonlyArray<Said>> =>
+  ): Effect.Effect<ReadonlyArray<ConditionSays>> =>
     Effect.flatMap(ask(workspace, { conditions: [source], messages }), (answer) => {
       if (typeof answer !== "string") return Effect.succeed(answer[0] ?? [])
       // The line is the pace.
@@ -116,7 +116,7 @@ const make = Effect.gen(function* () {
 
   const here = ({ judge }: MessageCondition, messages: ReadonlyArray<JudgedMessage>) =>
     Effect.gen(function* () {
-      const said: Array<Said> = []
+      const said: Array<ConditionSays> = []
       let until = performance.now() + sliceMs
       for (const message of messages) {
         said.push(judge(message))
@@ -131,7 +131,7 @@ const make = Effect.gen(function* () {
     workspace: string,
     conditions: ReadonlyArray<MessageCondition>,
     messages: ReadonlyArray<JudgedMessage>,
-    said: Array<ReadonlyArray<Said> | undefined>
+    said: Array<ReadonlyArray<ConditionSays> | undefined>
   ) {
     for (let from = 0; from < conditions.length; from += mostConditions) {
       const some = conditions.slice(from, from + mostConditions).map(({ source }) => source)
@@ -140,7 +140,7 @@ const make = Effect.gen(function* () {
     }
   })
 
-  return Conditions.of({
+  return ConditionJudge.of({
     judge: (workspace, condition, messages) =>
       condition.isCostly
         ? Effect.map(
@@ -149,7 +149,7 @@ const make = Effect.gen(function* () {
           )
         : here(condition, messages),
     judgeWithin: (workspace, conditions, messages, ms) => {
-      const said: Array<ReadonlyArray<Said> | undefined> = []
+      const said: Array<ReadonlyArray<ConditionSays> | undefined> = []
       return withinTime(workspace, conditions, messages, said).pipe(
         Effect.timeoutOption(ms),
         Effect.map(() => conditions.map((_, i) => said[i]))
