@@ -51,6 +51,7 @@ import { ThreadReads } from "./threads/ThreadReads.ts"
 import { chores, layerChores } from "./chores/chores.ts"
 import { watchNode } from "../actors/gauges.ts"
 import { observe } from "./telemetry/Telemetry.ts"
+import { ConditionJudge } from "./subscriptions/ConditionJudge.ts"
 import { Subscriptions } from "./subscriptions/Subscriptions.ts"
 import { Schemas } from "./tools/Schemas.ts"
 import { Toolsets } from "./tools/Toolsets.ts"
@@ -174,6 +175,7 @@ export const serve = (settings: NodeSettings) =>
         Budgets.layer,
         Spending.layer,
         Subscriptions.layer,
+        ConditionJudge.layer,
         ThreadReads.layer,
         toolsets,
         UsageCounts.layer,

@@ -20,7 +20,7 @@ import { decodeModelsFile } from "../src/models/modelsFile.ts"
 import { parseScript } from "../src/models/script.ts"
 import { usualPools } from "../src/outbound/pools.ts"
 import { usualLimits } from "../src/quotas/quota.ts"
-import { threadLimits } from "../src/tools/SchemaThreads.ts"
+import { schemaLimits } from "../src/tools/Schemas.ts"
 
 const root = resolve(import.meta.dirname, "..")
 const files = ["README.md", ...globSync("docs/**/*.md", { cwd: root }).sort()]
@@ -243,12 +243,12 @@ const imported: ReadonlyArray<readonly [document: string, says: string]> = [
   ["docs/operations.md", `${roomDefaults.bodiesPerKey} at once, ${roomDefaults.shareBytes / MiB} MiB together`],
   ["docs/operations.md", `bodies of all on their way | ${roomDefaults.bodyBytes / MiB} MiB`],
   ["docs/operations.md", `${roomDefaults.answerBytes / MiB} MiB in answers that nobody reads`],
-  ["docs/operations.md", `${threadLimits.checkMs} ms of processor time, ${threadLimits.wallMs / 1_000} s by the clock`],
+  ["docs/operations.md", `${schemaLimits.checkMs} ms of processor time, ${schemaLimits.wallMs / 1_000} s by the clock`],
   [
     "docs/operations.md",
-    `${threadLimits.budget.ms} ms of processor time in ${threadLimits.budget.windowMs / 1_000} s, one under way`
+    `${schemaLimits.budget.ms} ms of processor time in ${schemaLimits.budget.windowMs / 1_000} s, one under way`
   ],
-  ["docs/operations.md", `stands in line; after ${threadLimits.lineMs / 1_000} s it fails`],
+  ["docs/operations.md", `stands in line; after ${schemaLimits.lineMs / 1_000} s it fails`],
   ...(["agents", "connections", "keys", "roles", "threads", "toolsets"] as const).map(
     (name) => ["docs/operations.md", `| ${said(usualLimits[name])} |`] as const
   ),

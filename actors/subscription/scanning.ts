@@ -4,6 +4,7 @@ import type { Range } from "../../machines/subscription/context.ts"
 import { Database } from "../../src/database/Database.ts"
 import { limits } from "../../src/domain/limits.ts"
 import type { PassedReason, SubscriptionSettings } from "../../src/domain/subscription.ts"
+import { ConditionJudge } from "../../src/subscriptions/ConditionJudge.ts"
 import { takenCondition } from "../../src/subscriptions/condition.ts"
 import { isOwn } from "../../src/subscriptions/matching.ts"
 import { readNoticed, type NoticedMessage } from "../../src/subscriptions/noticed.ts"
@@ -35,6 +36,7 @@ const behind = (ranges: ReadonlyArray<Range>, seq: number) =>
   ranges.flatMap(({ from, to }) => (to <= seq ? [] : [{ from: Math.max(from, seq + 1), to }]))
 
 export const makeScan = Effect.gen(function* () {
+  const conditions = yield* ConditionJudge
   const database = yield* Database
 
   return Effect.fnUntraced(function* ({ agentId, feedId, most, ranges, settings, workspace }: Scan) {
@@ -52,14 +54,16 @@ export const makeScan = Effect.gen(function* () {
       if (page === undefined) break
       feedName = page.feed.name
       if (page.feed.firstSeq > (left[0]?.from ?? 0)) passed ??= "messages_trimmed"
-      for (const message of page.messages) {
+      const wanted = page.messages.filter(({ principal }) => settings.includeSelf || !isOwn(principal, agentId))
+      const said = yield* conditions.judge(workspace, condition, wanted)
+      for (const [i, message] of wanted.entries()) {
         to = message.seq
-        if ((!settings.includeSelf && isOwn(message.principal, agentId)) || !condition.matches(message)) continue
+        if (said[i]?.matched !== true) continue
         if (message.hops > limits.feedHops) passed = "hop_limit"
         else matching.push(message)
         if (matching.length >= most) return { feedName, matching, to, passed } satisfies Scanned
       }
-      if (page.messages.length < pageRows) to = end
+      to = page.messages.length < pageRows ? end : (page.messages.at(-1)?.seq ?? end)
     }
     return { feedName, matching, to, passed } satisfies Scanned
   })

@@ -35,6 +35,7 @@ import { type Births, makeExchange } from "./tools/exchange.ts"
 import { agentsFamily } from "./tools/families/agents.ts"
 import { connectionsFamily } from "./tools/families/connections.ts"
 import { subscriptionsFamily } from "./tools/families/subscriptions.ts"
+import { ConditionJudge } from "../../src/subscriptions/ConditionJudge.ts"
 import { feedsFamily } from "./tools/families/feeds.ts"
 import { memoryFamily } from "./tools/families/memory.ts"
 import { schedulesFamily } from "./tools/families/schedules.ts"
@@ -110,7 +111,7 @@ export const layer = (options: ThreadOptions) =>
         agentsFamily(database, exchange, approval),
         connectionsFamily(database),
         memoryFamily({ approval, database, now: lease.now }),
-        feedsFamily({ approval, bus, database, journal }),
+        feedsFamily({ approval, bus, conditions: yield* ConditionJudge, database, journal }),
         schedulesFamily({ approval, database, now: lease.now, wake: (id) => bus.wake(shardOf(id)) }),
         subscriptionsFamily({ approval, changing: yield* makeChanging, database })
       ])

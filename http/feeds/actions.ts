@@ -3,6 +3,8 @@ import { Effect, Schema } from "effect"
 import { Bus } from "../../src/bus/Bus.ts"
 import { Database } from "../../src/database/Database.ts"
 import { limits } from "../../src/domain/limits.ts"
+import { ConditionJudge } from "../../src/subscriptions/ConditionJudge.ts"
+import { judge, type Judged } from "../../src/subscriptions/matching.ts"
 import { appendAlone, type AppendedBy, appendMessages, hopsAfter } from "../../src/feeds/appending.ts"
 import { FeedAppend, type FeedAppended, FeedInput, FeedPatch } from "../../src/feeds/feed.ts"
 import { appendRefusal, feedArchived, noFeed as feedNotFound } from "../../src/feeds/refusals.ts"
@@ -65,10 +67,13 @@ const byOf = ({ from, principal }: Pick<Asking, "from" | "principal">): Appended
 
 export const makeFeedActions = Effect.gen(function* () {
   const bus = yield* Bus
+  const conditions = yield* ConditionJudge
   const database = yield* Database
   const lease = yield* Lease
   /** By the request that has appended: the seq of its last message, until watchers are told. */
   const appended = new WeakMap<object, number>()
+  /** The same: what was known ahead of who matches. */
+  const judged = new WeakMap<object, Judged>()
   /** The same: subscriptions that it has told. */
   const woken = new WeakMap<object, ReadonlyArray<string>>()
   const wake = (params: object) => {
@@ -140,17 +145,28 @@ export const makeFeedActions = Effect.gen(function* () {
           const { feedId, ...append } = params
           appended.delete(params)
           woken.delete(params)
-          const done = await appendMessages(tx, asking.workspace, feedId, append, byOf(asking), (subscriptions) =>
-            woken.set(params, subscriptions)
+          const ahead = judged.get(params)
+          const done = await appendMessages(
+            tx,
+            asking.workspace,
+            feedId,
+            append,
+            byOf(asking),
+            ahead,
+            (subscriptions) => woken.set(params, subscriptions)
           )
           return "refused" in done ? new Refused(appendRefusal(done)) : answered(params, done)
         },
-        alone: (asking, params) => {
+        alone: Effect.fnUntraced(function* (asking, params) {
+          const { workspace } = asking
           const { feedId, ...append } = params
-          return Effect.map(appendAlone(database, asking.workspace, feedId, append, byOf(asking)), (done) =>
-            done === undefined ? undefined : answered(params, done)
-          )
-        },
+          const by = byOf(asking)
+          const ahead = yield* judge(conditions, workspace, feedId, append.messages, by.principal)
+          const done = yield* appendAlone(database, workspace, feedId, append, by, ahead)
+          if (done !== undefined) return answered(params, done)
+          if (ahead !== undefined) judged.set(params, ahead)
+          return undefined
+        }),
         changed: ({ workspace }, params) => {
           const lastSeq = appended.get(params)
           if (lastSeq === undefined) return

@@ -6,6 +6,7 @@ import { Lease } from "../../src/journal/Lease.ts"
 import { takenCondition } from "../../src/subscriptions/condition.ts"
 import { listEvaluations } from "../../src/subscriptions/evaluations.ts"
 import { handoverOf } from "../../src/subscriptions/handover.ts"
+import { ConditionJudge } from "../../src/subscriptions/ConditionJudge.ts"
 import { isOwn } from "../../src/subscriptions/matching.ts"
 import { listSubscriptions, readSubscription } from "../../src/subscriptions/rows.ts"
 import { Actions } from "../actions/Actions.ts"
@@ -45,6 +46,7 @@ export const SubscriptionsHandlers = HttpApiBuilder.group(
     const { perform } = yield* Actions
     const actions = yield* makeSubscriptionActions
     const cursors = yield* Cursors
+    const conditions = yield* ConditionJudge
     const database = yield* Database
     const lease = yield* Lease
     const pages = yield* makePages
@@ -144,7 +146,11 @@ export const SubscriptionsHandlers = HttpApiBuilder.group(
           seq: feed.lastSeq + 1,
           appendedAt: Math.floor(lease.now())
         }
-        const said = takenCondition(settings.condition).judge(message)
+        const [said = { matched: false }] = yield* conditions.judge(
+          caller.workspace,
+          takenCondition(settings.condition),
+          [message]
+        )
         const matched = said.matched && (settings.includeSelf || !isOwn(principal, subscription.agentId))
         const { feedId, feedName } = subscription
         const content = handoverOf({

@@ -219,6 +219,8 @@ export const limits = {
   revealedTools: 10,
   /** [ext] Tools of toolsets that a thread may have revealed in all. */
   revealedPerThread: 256,
+  /** [ext] States of a pattern in a condition; repeats count as often as they may repeat. */
+  celPatternStates: 1000,
   /** [ext] Questions of one agent to another that lead to a thread, one after the other. */
   askDepth: 4,
   /** [ext] Of what is looked for with tool_search. */

@@ -14,7 +14,7 @@ import type { Tx } from "../database/handle.ts"
 import { toUuid } from "../domain/ids.ts"
 import { limits } from "../domain/limits.ts"
 import type { Principal } from "../domain/principal.ts"
-import { judge, tellSubscribers } from "../subscriptions/matching.ts"
+import { type Judged, tellSubscribers } from "../subscriptions/matching.ts"
 import type { FeedAppend, FeedAppended, FeedMessageInput } from "./feed.ts"
 
 export interface AppendedBy {
@@ -69,18 +69,21 @@ const numbered = (messages: ReadonlyArray<FeedMessageInput>, lastSeq: number, kn
   return { answers, rows }
 }
 
-/** `told` hears the ids of the subscriptions that are told, once they are. */
+/**
+ * `judged`: what is known ahead of who matches (src/subscriptions/matching.ts, M1). `told` hears the ids of the
+ * subscriptions that are told, once they are.
+ */
 export const appendMessages = async (
   tx: Tx,
   workspace: string,
   feedId: string,
   { expectedLastSeq, messages }: FeedAppend,
   { hops, principal }: AppendedBy,
+  judged: Judged | undefined,
   told: (subscriptions: ReadonlyArray<string>) => void = () => {}
 ): Promise<FeedAppended | AppendRefusal> => {
   const space = toUuid(workspace)
   const feed = toUuid(feedId)
-  const judged = judge(workspace, feedId, messages, principal)
   const held = await tx
     .selectFrom("feeds")
     .select(["last_seq", "archived_at", "subscribers_rev"])
@@ -127,11 +130,12 @@ export const appendAlone = Effect.fnUntraced(function* (
   workspace: string,
   feedId: string,
   { expectedLastSeq, messages }: FeedAppend,
-  { hops, principal }: AppendedBy
+  { hops, principal }: AppendedBy,
+  judged: Judged | undefined
 ) {
   if (messages.some(({ dedupeKey }) => dedupeKey !== undefined)) return undefined
   // Of a feed that nobody has subscribed to, nothing is remembered.
-  const { hits, rev } = judge(workspace, feedId, messages, principal) ?? { hits: [], rev: 0 }
+  const { hits, rev } = judged ?? { hits: [], rev: 0 }
   if (hits.length > 0) return undefined
   const values = [toUuid(workspace), toUuid(feedId), messages.map(bodyOf), JSON.stringify(principal), hops]
   const [row] = yield* database.read<{ readonly before: string }>({

@@ -3,8 +3,9 @@
  *
  * K1. A condition that cannot be asked of a message (a field is not there, types do not fit) does not match it: one odd
  *     message must not stop a feed.
- * K2. What it costs is bounded before it is taken: bytes, nodes, no macro inside a macro, and patterns that are literals
- *     and run in linear time.
+ * K2. What it costs is bounded before it is taken: bytes, nodes, no macro inside a macro, and patterns that are literals,
+ *     run in linear time and have so many states.
+ * K3. What may cost more than a moment for one message is judged in a thread that can be ended (ConditionJudge.ts).
  */
 import { type ASTNode, Environment, ParseError } from "@marcbachmann/cel-js"
 import { LRUCache } from "lru-cache"
@@ -24,11 +25,18 @@ export interface JudgedMessage {
 }
 
 export interface MessageCondition {
+  readonly source: string
+  /** K3. */
+  readonly isCostly: boolean
   /** It asks for what only the feed knows: the message's seq, or when it was appended. */
   readonly needsPlace: boolean
-  readonly matches: (message: JudgedMessage) => boolean
-  /** The same, with why it could not be asked (K1). */
-  readonly judge: (message: JudgedMessage) => { readonly matched: boolean; readonly error?: string }
+  readonly judge: (message: JudgedMessage) => ConditionSays
+}
+
+/** `error`: why it could not be asked (K1). */
+export interface ConditionSays {
+  readonly matched: boolean
+  readonly error?: string
 }
 
 /** Why a condition is none. `at`: characters from its beginning. */
@@ -46,10 +54,19 @@ const patterns = new LRUCache<string, RE2JS>({ max: 1_000 })
 const patternOf = (source: string) => {
   const known = patterns.get(source)
   if (known !== undefined) return known
+  if (repeatsIn(source) > limits.celPatternStates) throw new Error("it repeats too much")
   const made = RE2JS.compile(source)
+  if (made.programSize() > limits.celPatternStates) throw new Error("it has too many states")
   patterns.set(source, made)
   return made
 }
+
+/** K2. Each is a state at least: what has too many of them is not even compiled. */
+const repeatsIn = (source: string) =>
+  [...source.matchAll(/\{(\d+)(?:,(\d*))?\}/g)].reduce(
+    (sum, [, least = "", most = ""]) => sum + Math.max(Number(least), Number(most)),
+    0
+  )
 
 const environment = new Environment({ limits: { maxAstNodes: limits.celNodes } })
   .registerVariable("text", "string")
@@ -98,7 +115,10 @@ const refusePattern = (given: ReadonlyArray<ASTNode>, at: number) => {
   try {
     patternOf(pattern.args)
   } catch {
-    throw new Refusal("matches takes a pattern that RE2 knows", pattern.start)
+    throw new Refusal(
+      `matches takes a pattern that RE2 knows, of at most ${limits.celPatternStates} states`,
+      pattern.start
+    )
   }
 }
 
@@ -109,6 +129,26 @@ const callsOf = (node: ASTNode): ReadonlyArray<ASTNode> => [
 
 const idsOf = (node: ASTNode): ReadonlyArray<string> =>
   node.op === "id" ? [node.args] : within(node.args).flatMap(idsOf)
+
+/** Nanoseconds, of one message at its largest. */
+const nodeNs = 50
+const textNs = 150_000
+const costlyNs = 5_000_000
+/** What 8 KiB of JSON can hold. */
+const mostElements = limits.feedDataBytes / 2
+
+/** What a node may cost, foreseen from above: whatever looks at the text may read all of it. */
+const costOf = (node: ASTNode): number => {
+  const inner = within(node.args)
+  const below = inner.reduce((sum, one) => sum + costOf(one), 0)
+  const own = node.op !== "id" && inner.some((one) => one.op === "id" && one.args === "text") ? textNs : nodeNs
+  if (node.op !== "rcall") return own + below
+  const [name, receiver] = node.args
+  if (name === "matches") return Number.POSITIVE_INFINITY
+  if (!macros.has(name)) return own + below
+  const elements = receiver?.op === "id" && receiver.args === "tags" ? limits.feedTags : mostElements
+  return own + below * elements
+}
 
 /** The engine's own `matches` runs in exponential time and cannot be replaced: its calls go to another function. */
 const inLinearTime = (source: string, ast: ASTNode) => {
@@ -157,9 +197,10 @@ const compile = (source: string): MessageCondition | InvalidCondition => {
       }
     }
     return {
+      source,
+      isCostly: costOf(ast) > costlyNs,
       needsPlace: ids.includes("seq") || ids.includes("appendedAt"),
-      judge,
-      matches: (message) => judge(message).matched
+      judge
     }
   } catch (cause) {
     if (cause instanceof Refusal) return { invalid: cause.message, at: cause.at }
@@ -168,7 +209,7 @@ const compile = (source: string): MessageCondition | InvalidCondition => {
   }
 }
 
-const always: MessageCondition = { needsPlace: false, matches: () => true, judge: () => ({ matched: true }) }
+const always: MessageCondition = { source: "", isCostly: false, needsPlace: false, judge: () => ({ matched: true }) }
 
 const compiled = new LRUCache<string, MessageCondition | InvalidCondition>({ max: 2_000 })
 
@@ -189,6 +230,6 @@ export const isInvalid = (condition: MessageCondition | InvalidCondition): condi
 export const takenCondition = (source: string | undefined): MessageCondition => {
   const condition = conditionOf(source)
   return isInvalid(condition)
-    ? { needsPlace: false, matches: () => false, judge: () => ({ matched: false, error: condition.invalid }) }
+    ? { source: "", isCostly: false, needsPlace: false, judge: () => ({ matched: false, error: condition.invalid }) }
     : condition
 }

@@ -4,15 +4,18 @@
  * M1. Judged before the feed's row is held, by what this node remembers of the feed's subscriptions; where the row's
  *     revision says that they are others, they are read and judged anew in the transaction.
  * M2. Whoever matches gets one row of the inbox; the others cost no statement.
- * M3. Beyond 50 ms whatever is not judged counts as matching: the actor looks for itself.
+ * M3. Beyond 50 ms whatever is not judged counts as matching: the actor looks for itself. So does what is costly, where
+ *     it is judged in the transaction.
  */
+import { Effect } from "effect"
 import { LRUCache } from "lru-cache"
 import { sql } from "kysely"
 import type { Tx } from "../database/handle.ts"
 import { fromUuid, toUuid } from "../domain/ids.ts"
 import type { Principal } from "../domain/principal.ts"
 import type { FeedMessageInput } from "../feeds/feed.ts"
-import { type MessageCondition, takenCondition } from "./condition.ts"
+import { type JudgedMessage, type MessageCondition, type ConditionSays, takenCondition } from "./condition.ts"
+import type { ConditionJudge } from "./ConditionJudge.ts"
 
 interface Subscriber {
   readonly id: string
@@ -47,35 +50,79 @@ const known = new LRUCache<string, Known>({ max: heldFeeds })
 /** Messages of an agent's own, by tool or lease, are passed over unless it wants them. */
 export const isOwn = (principal: Principal, agentId: string) => principal.type === "agent" && principal.id === agentId
 
-const judgeAll = (
-  { rev, subscribers }: Known,
-  messages: ReadonlyArray<FeedMessageInput>,
-  principal: Principal
-): Judged => {
-  const until = performance.now() + mostMs
-  const all = messages.map((_, place) => place)
-  const hits = subscribers.flatMap(({ agentId, condition, id, includeSelf }): ReadonlyArray<Hit> => {
-    if (!includeSelf && isOwn(principal, agentId)) return []
-    // M3. What only the feed knows is not known yet.
-    if (condition.needsPlace || performance.now() > until) return [{ id, places: all, exact: false }]
-    const places = all.filter((place) => {
-      const { data, tags = [], text } = messages[place]!
-      return condition.matches({ text, tags, data, principal, seq: 0, appendedAt: 0 })
-    })
-    return places.length === 0 ? [] : [{ id, places, exact: true }]
-  })
-  return { rev, hits }
+/** What nobody has judged yet may match anywhere. */
+const anywhere = (id: string, messages: ReadonlyArray<unknown>): Hit => ({
+  id,
+  places: messages.map((_, place) => place),
+  exact: false
+})
+
+const hitOf = (id: string, said: ReadonlyArray<ConditionSays>): ReadonlyArray<Hit> => {
+  const places = said.flatMap(({ matched }, place) => (matched ? [place] : []))
+  return places.length === 0 ? [] : [{ id, places, exact: true }]
 }
+
+/** Those that want messages of this principal. What only the feed knows is not known yet. */
+const asked = ({ subscribers }: Known, principal: Principal) =>
+  subscribers.filter(({ agentId, includeSelf }) => includeSelf || !isOwn(principal, agentId))
+
+const judgedOf = (messages: ReadonlyArray<FeedMessageInput>, principal: Principal): ReadonlyArray<JudgedMessage> =>
+  messages.map(({ data, tags = [], text }) => ({ text, tags, data, principal, seq: 0, appendedAt: 0 }))
+
+/** M3. What is cheap, within the time; `undefined` of what it was not enough for. */
+const judgeCheap = (condition: MessageCondition, messages: ReadonlyArray<JudgedMessage>, until: number) => {
+  const said: Array<ConditionSays> = []
+  for (const message of messages) {
+    if (performance.now() > until) return undefined
+    said.push(condition.judge(message))
+  }
+  return said
+}
+
+const judgeHere = (
+  subscribers: ReadonlyArray<Subscriber>,
+  messages: ReadonlyArray<JudgedMessage>,
+  until: number
+): ReadonlyArray<Hit> =>
+  subscribers.flatMap(({ condition, id }) => {
+    if (condition.needsPlace || condition.isCostly) return [anywhere(id, messages)]
+    const said = judgeCheap(condition, messages, until)
+    return said === undefined ? [anywhere(id, messages)] : hitOf(id, said)
+  })
 
 /** M1: undefined where this node remembers nothing of the feed. */
 export const judge = (
+  conditions: ConditionJudge["Service"],
   workspace: string,
   feedId: string,
-  messages: ReadonlyArray<FeedMessageInput>,
+  sent: ReadonlyArray<FeedMessageInput>,
   principal: Principal
-): Judged | undefined => {
+): Effect.Effect<Judged | undefined> => {
   const found = known.get(workspace + feedId)
-  return found && judgeAll(found, messages, principal)
+  if (found === undefined) return Effect.succeed(undefined)
+  const { rev } = found
+  const subscribers = asked(found, principal)
+  const messages = judgedOf(sent, principal)
+  const isCostly = ({ condition }: Subscriber) => condition.isCostly && !condition.needsPlace
+  const until = performance.now() + mostMs
+  const cheap = judgeHere(
+    subscribers.filter((one) => !isCostly(one)),
+    messages,
+    until
+  )
+  const costly = subscribers.filter(isCostly)
+  if (costly.length === 0) return Effect.succeed({ rev, hits: cheap })
+  const texts = costly.map(({ condition }) => condition)
+  return Effect.map(conditions.judgeWithin(workspace, texts, messages, until - performance.now()), (said) => ({
+    rev,
+    hits: [
+      ...cheap,
+      ...costly.flatMap(({ id }, i) => {
+        const found = said[i]
+        return found === undefined ? [anywhere(id, messages)] : hitOf(id, found)
+      })
+    ]
+  }))
 }
 
 const readSubscribers = async (tx: Tx, space: string, feed: string): Promise<ReadonlyArray<Subscriber>> => {
@@ -117,7 +164,7 @@ export const tellSubscribers = async (
   if (judged?.rev !== rev) {
     const read = { rev, subscribers: rev === 0 ? [] : await readSubscribers(tx, space, feed) }
     known.set(workspace + feedId, read)
-    judged = judgeAll(read, messages, principal)
+    judged = { rev, hits: judgeHere(asked(read, principal), judgedOf(messages, principal), performance.now() + mostMs) }
   }
   const notices = judged.hits.flatMap(({ exact, id, places }) => {
     const matching = places.flatMap((place) => seqs.get(place) ?? [])

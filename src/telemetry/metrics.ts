@@ -177,6 +177,25 @@ export const schemaCpu = total(
 )
 export const schemaThreadsDied = total("schema_threads_died", "threads that died over a check, and were replaced")
 
+// Conditions of subscriptions
+export const conditionChecks = labelled(
+  (attributes) =>
+    total(
+      "condition_checks",
+      "checks of costly conditions, by what became of them: judged, slow, busy, broken",
+      attributes
+    ),
+  "outcome"
+)
+export const conditionChecksWaiting = gauge(
+  "condition_checks_waiting",
+  "checks of conditions that wait for a thread, or for their workspace's budget"
+)
+export const conditionCpu = total(
+  "condition_check_cpu_seconds",
+  "processor time of checks of conditions, and of starting the threads that were late"
+)
+
 // Models
 export const samples = labelled(
   (attributes) => total("model_samples", "model calls ended", attributes),

@@ -1,13 +1,23 @@
 /**
  * Strangers' schemas and values, judged without holding the node: the one way to ask whether a schema can be used, and
- * whether a value fits it. The work is done in threads (SchemaThreads.ts), in a line that is fair to workspaces.
+ * whether a value fits it. The work is done in threads (../judging/JudgingThreads.ts), in a line that is fair to workspaces.
+ *
+ * V1. Reading schemas has a line and a budget of its own: a large toolset that is registered delays no call.
  */
 import { Context, Data, Effect, Layer } from "effect"
 import { isJsonObject, nestsDeeper } from "../domain/jsonValue.ts"
 import { limits } from "../domain/limits.ts"
 import { record, schemaChecks, schemaChecksWaiting, schemaCpu, schemaThreadsDied } from "../telemetry/metrics.ts"
-import { type Judgement, type ThreadLimits, threadLimits, SchemaThreads, type Without } from "./SchemaThreads.ts"
-import type { SchemaQuestion } from "./schemaThread.ts"
+import { JudgingThreads, type ThreadLimits, type Without } from "../judging/JudgingThreads.ts"
+import type { SchemaAnswer, SchemaQuestion } from "./schemaThread.ts"
+
+export const schemaLimits: ThreadLimits = {
+  threads: 2,
+  checkMs: 200,
+  wallMs: 1_000,
+  lineMs: 10_000,
+  budget: { ms: 200, windowMs: 5_000 }
+}
 
 /** Nobody knows whether it fits; the message says why, and that the value may be right. */
 export class Unjudged extends Data.TaggedError("Unjudged")<{ readonly reason: Without; readonly message: string }> {}
@@ -26,7 +36,7 @@ export class Schemas extends Context.Service<
       Schemas,
       Effect.suspend(() => make(options))
     )
-  static readonly layer = Schemas.layerOf(threadLimits)
+  static readonly layer = Schemas.layerOf(schemaLimits)
 }
 
 const tooDeep = `nests deeper than ${limits.jsonDepth} levels`
@@ -46,26 +56,32 @@ const make = Effect.fnUntraced(function* (options: ThreadLimits) {
   const threads = yield* Effect.acquireRelease(
     Effect.sync(
       () =>
-        new SchemaThreads(options, {
-          waiting: (count) => record(schemaChecksWaiting, count),
-          spent: (ms) => record(schemaCpu, ms / 1_000),
-          died: (cause) => {
-            record(schemaThreadsDied)
-            run(Effect.logWarning("a thread that checks schemas has died: it is replaced", cause))
-          }
-        })
+        new JudgingThreads<SchemaQuestion, SchemaAnswer>(
+          options,
+          {
+            waiting: (count) => record(schemaChecksWaiting, count),
+            spent: (ms) => record(schemaCpu, ms / 1_000),
+            died: (cause) => {
+              record(schemaThreadsDied)
+              run(Effect.logWarning("a thread that checks schemas has died: it is replaced", cause))
+            }
+          },
+          new URL("./schemaThread.ts", import.meta.url)
+        )
     ),
     (threads) => Effect.sync(() => threads.close())
   )
 
   const ask = (workspace: string, question: SchemaQuestion) =>
     Effect.callback<string | undefined, Unjudged>((resume) => {
-      const withdraw = threads.ask(workspace, question, (judgement: Judgement) => {
-        const outcome = "problem" in judgement ? "judged" : judgement.without
+      // V1.
+      const payer = question.value === undefined ? `${workspace} reads` : workspace
+      const withdraw = threads.ask(payer, question, (judgement) => {
+        const outcome = "answer" in judgement ? "judged" : judgement.without
         record(schemaChecks.with({ outcome }))
         resume(
-          "problem" in judgement
-            ? Effect.succeed(judgement.problem)
+          "answer" in judgement
+            ? Effect.succeed(judgement.answer.problem)
             : Effect.fail(new Unjudged({ reason: judgement.without, message: texts[judgement.without] }))
         )
       })

@@ -15,6 +15,7 @@ import type { Carry } from "../../machines/thread/context.ts"
 import { limits } from "../../src/domain/limits.ts"
 import { servedFamilies } from "../../src/agents/profile.ts"
 import { Bus } from "../../src/bus/Bus.ts"
+import { ConditionJudge } from "../../src/subscriptions/ConditionJudge.ts"
 import { Journal } from "../../src/journal/Journal.ts"
 import { noUsage } from "../../src/domain/usage.ts"
 import { toProviderName } from "../../src/models/toolNames.ts"
@@ -52,6 +53,7 @@ const families = async () => [
   feedsFamily({
     approval: () => Effect.succeed(undefined),
     bus: await server.runtime.runPromise(Bus),
+    conditions: await server.runtime.runPromise(ConditionJudge),
     database: server.database,
     journal: await server.runtime.runPromise(Journal)
   }),

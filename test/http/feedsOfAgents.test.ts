@@ -7,6 +7,7 @@ import { Threads } from "../../actors/thread/Threads.ts"
 import { Bus } from "../../src/bus/Bus.ts"
 import { toUuid } from "../../src/domain/ids.ts"
 import { noUsage } from "../../src/domain/usage.ts"
+import { ConditionJudge } from "../../src/subscriptions/ConditionJudge.ts"
 import { Journal } from "../../src/journal/Journal.ts"
 import { AgentLeases } from "../../src/keys/AgentLeases.ts"
 import { freshId } from "../../src/seed.ts"
@@ -184,6 +185,7 @@ describe("the tools", () => {
     const { tools } = feedsFamily({
       approval: () => Effect.succeed(undefined),
       bus: await server.runtime.runPromise(Bus),
+      conditions: await server.runtime.runPromise(ConditionJudge),
       database: server.database,
       journal: await server.runtime.runPromise(Journal)
     })

@@ -5,8 +5,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { monitorEventLoopDelay } from "node:perf_hooks"
 import { setTimeout as sleep } from "node:timers/promises"
-import { Schemas } from "../../src/tools/Schemas.ts"
-import { threadLimits } from "../../src/tools/SchemaThreads.ts"
+import { schemaLimits, Schemas } from "../../src/tools/Schemas.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
 import { startMcpServer } from "../tools/mcpServer.ts"
 import { assertRefused } from "./refused.ts"
@@ -132,7 +131,7 @@ describe("a workspace whose schemas have used up their time for long", () => {
     const mcp = await startMcpServer()
     // What the first check takes is more than it ever gets back.
     const poor = await startServer({
-      schemas: Schemas.layerOf({ ...threadLimits, lineMs: 2_000, budget: { ms: 0.01, windowMs: 1e9 } })
+      schemas: Schemas.layerOf({ ...schemaLimits, lineMs: 2_000, budget: { ms: 0.01, windowMs: 1e9 } })
     })
     try {
       const { alpha, beta } = poor

@@ -3,6 +3,7 @@ import { sql } from "kysely"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { toUuid } from "../../src/domain/ids.ts"
 import { limits } from "../../src/domain/limits.ts"
+import { enlist } from "../../src/subscriptions/enlisting.ts"
 import { forgetUnborn } from "../../src/subscriptions/forgetting.ts"
 import { appendMessages } from "../../src/feeds/appending.ts"
 import { Client, startServer, type TestServer } from "../setup/server.ts"
@@ -445,7 +446,8 @@ describe("hops", () => {
             {
               principal: { type: "user", id: "ann" },
               hops
-            }
+            },
+            undefined
           )
         )
       )
@@ -685,8 +687,13 @@ describe("subscriptions as resources", () => {
     const places = () => run(sql`select id from subscribers where feed = ${toUuid(feedId)}::uuid`)
     assert.lengthOf((await places()).rows, 2)
     await run(sql`delete from subscribers where feed = ${toUuid(feedId)}::uuid`)
-    await server.alpha.patch(`/v1/subscriptions/${born.id}`, { name: "Told again" })
-    await until("a place", async () => (await places()).rows.length === 1)
+    // As its actor does with every change.
+    const as = { listed: true, condition: undefined, includeSelf: false }
+    await server.runtime.runPromise(
+      server.database.atomically("test", (tx) =>
+        enlist(tx, server.workspaces.alpha, { id: born.id, agentId, feedId, as })
+      )
+    )
     await append(feedId, "one")
     await toldTimes(agentId, 1)
   })

@@ -54,6 +54,7 @@ import { ensureWorkspace } from "../../src/workspaces/ensure.ts"
 import type { Lines } from "../../src/telemetry/lines.ts"
 import { layerLogs } from "../../src/telemetry/logs.ts"
 import { observe } from "../../src/telemetry/Telemetry.ts"
+import { ConditionJudge } from "../../src/subscriptions/ConditionJudge.ts"
 import { Subscriptions } from "../../src/subscriptions/Subscriptions.ts"
 import { Schemas } from "../../src/tools/Schemas.ts"
 import { Toolsets } from "../../src/tools/Toolsets.ts"
@@ -193,6 +194,7 @@ const services = (url: string, options: ServerOptions) => {
     Spending.layer,
     toolsets,
     Subscriptions.layer,
+    ConditionJudge.layer,
     UsageCounts.layer,
     WebhookInterest.layer
   ).pipe(Layer.provideMerge(ground))

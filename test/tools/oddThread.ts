@@ -1,6 +1,7 @@
 /** A thread as schema threads are, but for questions that end it, or that ask what it can see. */
 import { readFileSync } from "node:fs"
 import { parentPort } from "node:worker_threads"
+import type { ThreadWord } from "../../src/judging/JudgingThreads.ts"
 import type { SchemaAnswer, SchemaQuestion } from "../../src/tools/schemaThread.ts"
 
 const reading = (path: string) => {
@@ -35,8 +36,8 @@ parentPort?.on("message", ({ schema }: SchemaQuestion) => {
       file: reading(import.meta.filename),
       spawned
     }
-    const answer: SchemaAnswer = { cpuMs: 0, problem: JSON.stringify(seen) }
-    parentPort?.postMessage(answer)
+    const word: ThreadWord<SchemaAnswer> = { cpuMs: 0, answer: { problem: JSON.stringify(seen) } }
+    parentPort?.postMessage(word)
   }
   answered++
 })

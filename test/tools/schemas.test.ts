@@ -2,13 +2,14 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Layer, ManagedRuntime, Scope } from "effect"
 import { setTimeout as sleep } from "node:timers/promises"
-import { Schemas, type Unjudged } from "../../src/tools/Schemas.ts"
-import { type Judgement, type ThreadLimits, threadLimits, SchemaThreads } from "../../src/tools/SchemaThreads.ts"
+import { type Judgement, JudgingThreads, type ThreadLimits } from "../../src/judging/JudgingThreads.ts"
+import { schemaLimits, Schemas, type Unjudged } from "../../src/tools/Schemas.ts"
+import type { SchemaAnswer, SchemaQuestion } from "../../src/tools/schemaThread.ts"
 
 /** Room for tests that are not about it. */
 const ample = { ms: 100_000, windowMs: 100_000 }
 
-const runtime = ManagedRuntime.make(Schemas.layerOf({ ...threadLimits, budget: ample }))
+const runtime = ManagedRuntime.make(Schemas.layerOf({ ...schemaLimits, budget: ample }))
 const run = <A, E>(work: (schemas: Schemas["Service"]) => Effect.Effect<A, E>) =>
   runtime.runPromise(Effect.flatMap(Schemas, work))
 /** Starts threads and warms them: what follows is about schemas. */
@@ -141,7 +142,7 @@ it("a schema that was too slow for one value is asked again for the next", async
 
 /** A world of its own, with other limits. */
 const within = async (limits: Partial<ThreadLimits>, work: (schemas: Schemas["Service"]) => Promise<void>) => {
-  const own = ManagedRuntime.make(Schemas.layerOf({ ...threadLimits, ...limits }))
+  const own = ManagedRuntime.make(Schemas.layerOf({ ...schemaLimits, ...limits }))
   try {
     const schemas = await own.runPromise(Schemas)
     await Effect.runPromise(warm(schemas))
@@ -211,24 +212,27 @@ it("one workspace's late check does not hold up another's for its time", () =>
 
 it("a workspace pays for what cannot be cut short, and is asked nothing more until it has ended", async () => {
   let spent = 0
-  const threads = new SchemaThreads(
-    { ...threadLimits, budget: ample },
+  const threads = new JudgingThreads<SchemaQuestion, SchemaAnswer>(
+    { ...schemaLimits, budget: ample },
     {
       waiting: () => {},
       spent: (ms) => {
         spent += ms
       },
       died: () => {}
-    }
+    },
+    new URL("../../src/tools/schemaThread.ts", import.meta.url)
   )
   const judge = (schema: unknown) =>
-    new Promise<Judgement>((resolve) => threads.ask("w1", { schema: JSON.stringify(schema), value: '"a"' }, resolve))
-  assert.deepStrictEqual(await judge({}), { problem: undefined })
+    new Promise<Judgement<SchemaAnswer>>((resolve) =>
+      threads.ask("w1", { schema: JSON.stringify(schema), value: '"a"' }, resolve)
+    )
+  assert.deepStrictEqual(await judge({}), { answer: { problem: undefined } })
   spent = 0
   const began = performance.now()
   // The engine makes its program in one step, which takes seconds.
   assert.deepStrictEqual(await judge({ pattern: `(?=a)(?:${".?".repeat(30_000)})` }), { without: "slow" })
-  assert.deepStrictEqual(await judge({}), { problem: undefined })
+  assert.deepStrictEqual(await judge({}), { answer: { problem: undefined } })
   // The start of a thread aside, all the time was the pattern's.
   assert.isAbove(spent, since(began) * 0.7)
   threads.close()
@@ -246,30 +250,32 @@ it("a large toolset that is read delays no check of its workspace", () =>
 describe("a thread", () => {
   const odd = new URL("./oddThread.ts", import.meta.url)
   const died: Array<unknown> = []
-  const threads = new SchemaThreads(
-    { ...threadLimits, threads: 1, budget: ample },
+  const threads = new JudgingThreads<SchemaQuestion, SchemaAnswer>(
+    { ...schemaLimits, threads: 1, budget: ample },
     { waiting: () => {}, spent: () => {}, died: (cause) => died.push(cause) },
     odd
   )
   afterAll(() => threads.close())
   const judge = (schema: unknown) =>
-    new Promise<Judgement>((resolve) => threads.ask("w1", { schema: JSON.stringify(schema), value: "1" }, resolve))
+    new Promise<Judgement<SchemaAnswer>>((resolve) =>
+      threads.ask("w1", { schema: JSON.stringify(schema), value: "1" }, resolve)
+    )
 
   it("that dies is replaced, and what it held is tried once more", async () => {
-    assert.deepStrictEqual(await judge({}), { problem: undefined })
-    assert.deepStrictEqual(await judge({ title: "dies of old age" }), { problem: undefined })
+    assert.deepStrictEqual(await judge({}), { answer: { problem: undefined } })
+    assert.deepStrictEqual(await judge({ title: "dies of old age" }), { answer: { problem: undefined } })
     assert.deepStrictEqual(died.splice(0), ["it ended with code 1"])
   })
 
   it("takes two threads with it at most: then its check is broken, and others go on", async () => {
     assert.deepStrictEqual(await judge({ title: "always dies" }), { without: "broken" })
     assert.lengthOf(died.splice(0), 2)
-    assert.deepStrictEqual(await judge({ type: "string" }), { problem: "must be string" })
+    assert.deepStrictEqual(await judge({ type: "string" }), { answer: { problem: "must be string" } })
   })
 
   it("sees no environment, reads no file once it is ready, and starts no program", async () => {
     const said = await judge({ title: "looks around" })
-    assert.deepStrictEqual("problem" in said && JSON.parse(said.problem ?? "null"), {
+    assert.deepStrictEqual("answer" in said && JSON.parse(said.answer.problem ?? "null"), {
       env: [],
       argv: [],
       environ: "ERR_ACCESS_DENIED",
@@ -282,7 +288,7 @@ describe("a thread", () => {
 it("ends at once with its node, in the middle of a check that would never end", async () => {
   const scope = await Effect.runPromise(Scope.make())
   const context = await Effect.runPromise(
-    Layer.buildWithScope(Schemas.layerOf({ ...threadLimits, checkMs: 60_000, wallMs: 60_000 }), scope)
+    Layer.buildWithScope(Schemas.layerOf({ ...schemaLimits, checkMs: 60_000, wallMs: 60_000 }), scope)
   )
   const endless = Effect.runPromise(
     Effect.flip(

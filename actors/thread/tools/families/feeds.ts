@@ -14,6 +14,8 @@ import { withdrawable } from "../../../../src/database/withdrawable.ts"
 import { limits } from "../../../../src/domain/limits.ts"
 import type { Principal } from "../../../../src/domain/principal.ts"
 import { FeedId } from "../../../../src/domain/resourceIds.ts"
+import type { ConditionJudge } from "../../../../src/subscriptions/ConditionJudge.ts"
+import { judge } from "../../../../src/subscriptions/matching.ts"
 import { appendMessages, type AppendRefusal, hopsAfter } from "../../../../src/feeds/appending.ts"
 import { AgentFeedAppend, type FeedAppended, FeedName, Tag } from "../../../../src/feeds/feed.ts"
 import { readMessages } from "../../../../src/feeds/reading.ts"
@@ -30,6 +32,7 @@ import { limitField, shortened, usual } from "./pages.ts"
 export interface Feeds {
   readonly approval: ToolApproval
   readonly bus: Bus["Service"]
+  readonly conditions: ConditionJudge["Service"]
   readonly database: Database["Service"]
   readonly journal: Journal["Service"]
 }
@@ -153,7 +156,7 @@ const readingTools = ({ bus, database }: Feeds) => [
   })
 ]
 
-const appendTool = ({ approval, bus, database, journal }: Feeds) => {
+const appendTool = ({ approval, bus, conditions, database, journal }: Feeds) => {
   const withdrawing = withdrawable(database)
 
   const authorOf = ({ agentId, hops, identity }: BuiltInBy) => {
@@ -165,14 +168,16 @@ const appendTool = ({ approval, bus, database, journal }: Feeds) => {
   /** What would become of it: it is appended, and withdrawn. */
   const tried = (by: BuiltInBy, { feedId, ...append }: AppendInput) =>
     withdrawing<never, FeedAppended | AppendRefusal>("feeds.append (tried)", async (tx) =>
-      Result.fail(await appendMessages(tx, by.workspace, feedId, append, authorOf(by)))
+      Result.fail(await appendMessages(tx, by.workspace, feedId, append, authorOf(by), undefined))
     ).pipe(Effect.catch((found) => ("_tag" in found ? Effect.fail(found) : Effect.succeed(refusalOf(found)))))
 
   /** L2. Undefined where another node has just kept an answer for this call. */
-  const appended = (by: BuiltInBy, { feedId, ...append }: AppendInput, scope: string) => {
+  const appended = Effect.fnUntraced(function* (by: BuiltInBy, { feedId, ...append }: AppendInput, scope: string) {
     let told: ReadonlyArray<string> = []
-    return withdrawing<FeedAppended, AppendRefusal | "kept">("feeds.append", async (tx) => {
-      const done = await appendMessages(tx, by.workspace, feedId, append, authorOf(by), (subscriptions) => {
+    const author = authorOf(by)
+    const ahead = yield* judge(conditions, by.workspace, feedId, append.messages, author.principal)
+    return yield* withdrawing<FeedAppended, AppendRefusal | "kept">("feeds.append", async (tx) => {
+      const done = await appendMessages(tx, by.workspace, feedId, append, author, ahead, (subscriptions) => {
         told = subscriptions
       })
       if ("refused" in done) return Result.fail(done)
@@ -185,7 +190,7 @@ const appendTool = ({ approval, bus, database, journal }: Feeds) => {
         })
       )
     )
-  }
+  })
 
   const run = Effect.fnUntraced(function* (by: BuiltInBy, input: AppendInput, toolCallId: string) {
     const { workspace } = by

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { FairQueue } from "../../src/tools/FairQueue.ts"
+import { FairQueue } from "../../src/judging/FairQueue.ts"
 
 const made = () => new FairQueue<string>({ ms: 200, windowMs: 5_000 })
 

@@ -1,5 +1,6 @@
 /**
- * Threads that judge strangers' values by strangers' schemas, away from the event loop, and the line before them.
+ * Threads that judge what strangers have written (values by schemas, messages by conditions), away from the event loop,
+ * and the line before them.
  *
  * H1. A question that takes a thread longer than `checkMs` of processor time, or than `wallMs` by the clock, is late:
  *     its thread is ended and replaced, and the question is answered with `slow`. What a thread does in one step of its
@@ -8,12 +9,11 @@
  * H2. A question whose thread dies is asked once more, of another; then it is answered with `broken`.
  * H3. Questions wait in a fair line (FairQueue.ts), for `lineMs` at most: then they are answered with `busy`. A
  *     workspace pays for the processor time of its questions, and for the start of a thread in place of one that it was
- *     late on. Reading schemas has a line and a budget of its own: a large toolset that is registered delays no call.
+ *     late on.
  * H4. Threads are started when first needed, do not keep the process alive, and are ended without being waited for.
  */
 import { Worker } from "node:worker_threads"
 import { type Allowance, FairQueue } from "./FairQueue.ts"
-import type { SchemaAnswer, SchemaQuestion } from "./schemaThread.ts"
 
 export interface ThreadLimits {
   readonly threads: number
@@ -23,17 +23,16 @@ export interface ThreadLimits {
   readonly budget: Allowance
 }
 
-export const threadLimits: ThreadLimits = {
-  threads: 2,
-  checkMs: 200,
-  wallMs: 1_000,
-  lineMs: 10_000,
-  budget: { ms: 200, windowMs: 5_000 }
-}
-
 /** Why there is no judgement. */
 export type Without = "slow" | "busy" | "broken"
-export type Judgement = { readonly problem: string | undefined } | { readonly without: Without }
+export type Judgement<Answer> = { readonly answer: Answer } | { readonly without: Without }
+
+/** What a thread says: first of all that it is ready, without an answer, then an answer to each question. */
+export interface ThreadWord<Answer> {
+  readonly answer?: Answer
+  /** Processor time of this thread since it began, in milliseconds. */
+  readonly cpuMs: number
+}
 
 /** What became of it, for those who count. */
 interface Watcher {
@@ -43,11 +42,11 @@ interface Watcher {
   readonly died: (cause: unknown) => void
 }
 
-interface QueuedCheck {
+interface QueuedCheck<Question, Answer> {
   /** Who pays for it, and waits in one line. */
   readonly payer: string
-  readonly question: SchemaQuestion
-  readonly answer: (judgement: Judgement) => void
+  readonly question: Question
+  readonly answer: (judgement: Judgement<Answer>) => void
   /** A thread has died over it. */
   died?: true
   patience?: NodeJS.Timeout
@@ -59,22 +58,19 @@ const resourceLimits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 
 const restartMs = 1_000
 /** Timers of more than 24 days go off at once. */
 const longestMs = 60_000
-/** What they run. */
-const judge = new URL("./schemaThread.ts", import.meta.url)
-
-class Thread {
+class Thread<Question, Answer> {
   readonly worker: Worker
   isReady = false
   /** Processor time that its start took, and all that it has told of. */
   startMs = 0
   cpuMs = 0
-  asked: QueuedCheck | undefined
+  asked: QueuedCheck<Question, Answer> | undefined
   askedAt = 0
   timer: NodeJS.Timeout | undefined
 
   constructor(program: URL) {
     this.worker = new Worker(program, {
-      name: "schemas",
+      name: "judging",
       env: {},
       argv: [],
       resourceLimits,
@@ -85,18 +81,19 @@ class Thread {
   }
 }
 
-export class SchemaThreads {
+export class JudgingThreads<Question, Answer> {
   private readonly limits: ThreadLimits
   private readonly watcher: Watcher
   private readonly program: URL
-  private readonly queue: FairQueue<QueuedCheck>
-  private readonly threads = new Set<Thread>()
+  private readonly queue: FairQueue<QueuedCheck<Question, Answer>>
+  private readonly threads = new Set<Thread<Question, Answer>>()
   private closed = false
   /** Before that no thread is started. */
   private restartAt = 0
   private wake: NodeJS.Timeout | undefined
 
-  constructor(limits: ThreadLimits, watcher: Watcher, program = judge) {
+  /** `program`: what a thread runs. */
+  constructor(limits: ThreadLimits, watcher: Watcher, program: URL) {
     this.limits = limits
     this.watcher = watcher
     this.program = program
@@ -104,9 +101,8 @@ export class SchemaThreads {
   }
 
   /** Answers once, and never at once; what it gives back withdraws the question. */
-  ask(workspace: string, question: SchemaQuestion, answer: QueuedCheck["answer"]): () => void {
-    const payer = question.value === undefined ? `${workspace} reads` : workspace
-    const asked: QueuedCheck = { payer, question, answer }
+  ask(payer: string, question: Question, answer: QueuedCheck<Question, Answer>["answer"]): () => void {
+    const asked: QueuedCheck<Question, Answer> = { payer, question, answer }
     if (this.closed) {
       setImmediate(answer, { without: "broken" })
       return () => {}
@@ -135,7 +131,7 @@ export class SchemaThreads {
     }
   }
 
-  private wait(asked: QueuedCheck) {
+  private wait(asked: QueuedCheck<Question, Answer>) {
     asked.patience = setTimeout(() => {
       if (!this.queue.remove(asked.payer, asked)) return
       this.watcher.waiting(this.queue.size)
@@ -168,7 +164,7 @@ export class SchemaThreads {
     this.wake = setTimeout(() => this.advance(), Math.min(ms, longestMs)).unref()
   }
 
-  private give(thread: Thread, asked: QueuedCheck, now: number) {
+  private give(thread: Thread<Question, Answer>, asked: QueuedCheck<Question, Answer>, now: number) {
     clearTimeout(asked.patience)
     thread.asked = asked
     thread.askedAt = now
@@ -181,7 +177,7 @@ export class SchemaThreads {
     if (thread === undefined) return
     this.threads.add(thread)
     let cause: unknown
-    thread.worker.on("message", (answer: SchemaAnswer) => this.hear(thread, answer))
+    thread.worker.on("message", (word: ThreadWord<Answer>) => this.hear(thread, word))
     thread.worker.on("error", (error) => {
       cause = error
     })
@@ -191,7 +187,7 @@ export class SchemaThreads {
   /** A machine that has no thread left to give is no reason for the node to end. */
   private begin() {
     try {
-      return new Thread(this.program)
+      return new Thread<Question, Answer>(this.program)
     } catch (cause) {
       this.watcher.died(cause)
       this.restartAt = performance.now() + restartMs
@@ -200,17 +196,17 @@ export class SchemaThreads {
     }
   }
 
-  private hear(thread: Thread, { cpuMs, problem }: SchemaAnswer) {
+  private hear(thread: Thread<Question, Answer>, { answer, cpuMs }: ThreadWord<Answer>) {
     if (!this.threads.has(thread)) return
     const spent = cpuMs - thread.cpuMs
     thread.cpuMs = cpuMs
     const { asked } = thread
-    if (asked === undefined) {
+    if (asked === undefined || answer === undefined) {
       thread.isReady = true
       thread.startMs = cpuMs
     } else {
       this.free(thread, asked, spent)
-      asked.answer({ problem })
+      asked.answer({ answer })
     }
     this.advance()
   }
@@ -219,7 +215,7 @@ export class SchemaThreads {
    * The time is up by the clock. On a busy machine that says nothing about a question: the thread is asked for its
    * processor time, which it tells in the middle of its work.
    */
-  private look(thread: Thread, asked: QueuedCheck) {
+  private look(thread: Thread<Question, Answer>, asked: QueuedCheck<Question, Answer>) {
     const takenMs = () => performance.now() - thread.askedAt
     const left = () => this.limits.wallMs - takenMs()
     // One that does not even tell its time is in a step that nobody can interrupt, and has worked all along.
@@ -238,7 +234,7 @@ export class SchemaThreads {
     thread.worker.cpuUsage().then(told, () => {})
   }
 
-  private giveUp(thread: Thread, asked: QueuedCheck, spentMs: number) {
+  private giveUp(thread: Thread<Question, Answer>, asked: QueuedCheck<Question, Answer>, spentMs: number) {
     if (thread.asked !== asked || !this.threads.has(thread)) return
     const at = performance.now()
     void this.end(thread).then(() => {
@@ -251,7 +247,7 @@ export class SchemaThreads {
   }
 
   /** A thread has ended. Those that were ended here are not there any more. */
-  private bury(thread: Thread, cause: unknown) {
+  private bury(thread: Thread<Question, Answer>, cause: unknown) {
     if (!this.threads.delete(thread)) return
     this.watcher.died(cause)
     if (!thread.isReady) this.restartAt = performance.now() + restartMs
@@ -269,14 +265,14 @@ export class SchemaThreads {
   }
 
   /** What a thread was asked is over, and has cost so much. */
-  private free(thread: Thread, asked: QueuedCheck, ms: number) {
+  private free(thread: Thread<Question, Answer>, asked: QueuedCheck<Question, Answer>, ms: number) {
     clearTimeout(thread.timer)
     thread.asked = undefined
     this.queue.done(asked.payer, ms, performance.now())
     this.watcher.spent(ms)
   }
 
-  private end(thread: Thread) {
+  private end(thread: Thread<Question, Answer>) {
     clearTimeout(thread.timer)
     this.threads.delete(thread)
     return thread.worker.terminate()

@@ -1,0 +1,26 @@
+/** The inside of a thread that judges: one question after another, each answered, until somebody ends it from outside. */
+import type { MessagePort } from "node:worker_threads"
+import type { ThreadWord } from "./JudgingThreads.ts"
+
+/** By the clock, on a Node that cannot tell the processor time of a thread (before 24). */
+let byClockMs = 0
+const cpuMs = () => {
+  if (!("threadCpuUsage" in process)) return byClockMs
+  const { system, user } = process.threadCpuUsage()
+  return (system + user) / 1_000
+}
+
+/** Whatever the thread needs has to be loaded by now: it reads no file any more. */
+export const answering = <Question, Answer>(port: MessagePort, judge: (question: Question) => Answer) => {
+  port.on("message", (question: Question) => {
+    const begun = performance.now()
+    const answer = judge(question)
+    byClockMs += performance.now() - begun
+    const word: ThreadWord<Answer> = { cpuMs: cpuMs(), answer }
+    port.postMessage(word)
+  })
+  // What has been compiled by now is all the code there is. A Node before 26 cannot give up what it was allowed.
+  if ("drop" in process.permission) process.permission.drop("fs.read")
+  const ready: ThreadWord<Answer> = { cpuMs: cpuMs() }
+  port.postMessage(ready)
+}

@@ -1,0 +1,22 @@
+/** What a thread runs that judges messages by conditions. */
+import { parentPort } from "node:worker_threads"
+import { answering } from "../judging/answering.ts"
+import { type JudgedMessage, type ConditionSays, takenCondition } from "./condition.ts"
+
+export interface ConditionQuestion {
+  readonly conditions: ReadonlyArray<string>
+  readonly messages: ReadonlyArray<JudgedMessage>
+}
+
+/** By condition, then by message. */
+export type ConditionAnswer = ReadonlyArray<ReadonlyArray<ConditionSays>>
+
+if (parentPort !== null)
+  answering(
+    parentPort,
+    ({ conditions, messages }: ConditionQuestion): ConditionAnswer =>
+      conditions.map((source) => {
+        const { judge } = takenCondition(source)
+        return messages.map(judge)
+      })
+  )
