@@ -30,16 +30,13 @@ const nextOf = (schedule: StoredSchedule, after: number): { readonly next?: Next
 /** The newest instant whose moment has come, beginning with the first that nobody has seen to. */
 const newestDue = (schedule: StoredSchedule, first: number, at: number) => {
   const clockwork = clockworkOf(schedule)
-  const following = nextInstant(clockwork, first)
-  if (following === undefined || following > at) return first
   const { jitterSeconds } = settingsOf(schedule)
-  const momentOf = (instant: number) => instant + jitterOf(schedule.id, instant, jitterSeconds)
-  const newest = Math.max(first, newestInstant(clockwork, at))
-  if (momentOf(newest) <= at) return newest
-  // Its jitter holds it back: so it is one before it.
-  let found = first
-  for (let next: number | undefined = following; next !== undefined && next < newest; ) {
-    if (momentOf(next) > at) break
+  const isDue = (instant: number) => instant + jitterOf(schedule.id, instant, jitterSeconds) <= at
+  const newest = newestInstant(clockwork, first, at)
+  if (isDue(newest)) return newest
+  // Its jitter holds it back, and holds nothing back that is older than the longest jitter.
+  let found = newestInstant(clockwork, first, at - jitterSeconds * 1_000)
+  for (let next = nextInstant(clockwork, found); next !== undefined && next < newest && isDue(next); ) {
     found = next
     next = nextInstant(clockwork, next)
   }
@@ -95,6 +92,8 @@ export const makePrepare = ({ directory, isOver, read }: SchedulePreparing) => {
     const { context } = being.snapshot
     const { agent, isArchived, schedule } = yield* standing(being)
     const { workspace } = being.ref
+    // What it waited for is of settings that are not those of now: it hears of these first, then of its moment.
+    if (schedule.rev !== context.rev) return yield* configuring(being, at)
     if (isArchived || context.next === null) {
       const gone: ScheduleCommand<"due"> = { type: "due", at, disables: "agent_archived" }
       return gone

@@ -43,16 +43,19 @@ export const jitterOf = (scheduleId: string, instant: number, jitterSeconds: num
     ? 0
     : hash("sha256", `${scheduleId} ${instant}`, "buffer").readUInt32BE(0) % (jitterSeconds * 1_000 + 1)
 
-/** The newest instant that has come by now, of a trigger that has had one. */
-export const newestInstant = (clockwork: Clockwork, now: number): number => {
+/** The newest instant that has come by now, behind one that has; that one where there is none. */
+export const newestInstant = (clockwork: Clockwork, first: number, now: number): number => {
   for (let back = 60_000; ; back *= 2) {
-    let found = nextInstant(clockwork, now - back)
-    if (found === undefined || found > now) continue
-    for (;;) {
-      const next = nextInstant(clockwork, found)
-      if (next === undefined || next > now) return found
-      found = next
+    const from = Math.max(first, now - back)
+    let found = nextInstant(clockwork, from)
+    if (found !== undefined && found <= now) {
+      for (;;) {
+        const next = nextInstant(clockwork, found)
+        if (next === undefined || next > now) return found
+        found = next
+      }
     }
+    if (from === first) return first
   }
 }
 

@@ -339,6 +339,30 @@ describe("a moment that comes", () => {
     assert.isTrue((await get(late)).enabled)
   })
 
+  it("is of the settings of now: a change that the schedule has not heard of yet moves it, or keeps it from firing", async () => {
+    /** A change as it is before its word has come to the schedule's actor. */
+    const changed = (schedule: { id: string }, settings: object) =>
+      query(sql`update schedules set body = (body::jsonb || ${JSON.stringify(settings)}::jsonb)::json, rev = rev + 1,
+        anchor = now(), updated_at = now() where id = ${toUuid(schedule.id)}::uuid`)
+    const at = new Date(Date.now() + 86_400_000).toISOString()
+    const off = await make({ trigger: { type: "once", at: soon(1_500) } })
+    const moved = await make({ trigger: { type: "once", at: off.trigger.at } })
+    await changed(off, { enabled: false })
+    await changed(moved, { trigger: { type: "once", at } })
+    const control = await make({ trigger: { type: "once", at: soon(1_600) } })
+    await settled(control, 1)
+    // Whatever comes after: their actors are there, and know.
+    for (const schedule of [off, moved]) {
+      await run(schedule)
+      assert.deepStrictEqual(
+        (await settled(schedule, 1)).map(({ by }: { by: string }) => by),
+        ["manual"]
+      )
+    }
+    assert.deepInclude(await get(off), { enabled: false, nextInstants: [] })
+    assert.deepInclude(await get(moved), { enabled: true, nextInstants: [at] })
+  })
+
   it("of a disabled identity is skipped, and of an agent or thread that is archived is the last one", async () => {
     const disabled = await make({ trigger: { type: "once", at: soon(800) }, identity: "gone" })
     await alpha.post("/v1/identities/disable", { identity: "gone" })

@@ -35,6 +35,22 @@ describe("missed instants", () => {
 
   it("have a newest, which is the last that has come", () => {
     for (const now of [minute, 90 * minute + 1, 91 * minute - 1, 1_000_000 * minute])
-      assert.strictEqual(newestInstant(minutely, now), Math.floor(now / minute) * minute)
+      assert.strictEqual(newestInstant(minutely, minute, now), Math.floor(now / minute) * minute)
+    const day = { trigger: { type: "cron" as const, expression: "@daily", timezone: "UTC" }, anchor: 0 }
+    assert.strictEqual(newestInstant(day, 86_400_000, 400 * 86_400_000 - 1), 399 * 86_400_000)
+  })
+
+  it("are the first alone where the trigger has had none since", () => {
+    const now = Date.parse("2026-01-01T00:00:00.000Z")
+    const later = new Date(now + minute).toISOString()
+    for (const clockwork of [
+      { trigger: { type: "once" as const, at: later }, anchor: now },
+      { trigger: { type: "once" as const, at: new Date(now - 10 * minute).toISOString() }, anchor: now },
+      { trigger: { type: "interval" as const, seconds: 120 }, anchor: now },
+      { trigger: { type: "interval" as const, seconds: 60, startAt: later }, anchor: now },
+      { trigger: { type: "cron" as const, expression: "0 9 * * *", timezone: "UTC" }, anchor: now },
+      { ...minutely, endAt: now - 5 * minute }
+    ])
+      assert.strictEqual(newestInstant(clockwork, now - 3 * minute, now), now - 3 * minute)
   })
 })
