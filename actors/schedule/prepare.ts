@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import type { Directory } from "../../src/agents/Directory.ts"
 import type { DatabaseUnavailable } from "../../src/database/Database.ts"
+import { beginsAnew, firstInstant } from "../../src/schedules/clock.ts"
 import { countInstants, jitterOf, newestInstant, nextInstant } from "../../src/schedules/instants.ts"
 import type { ReadSchedule } from "../../src/schedules/reading.ts"
 import { runIdOf } from "../../src/schedules/runIds.ts"
@@ -20,8 +21,7 @@ export interface SchedulePreparing {
   readonly read: ReadSchedule
 }
 
-const nextOf = (schedule: StoredSchedule, after: number): { readonly next?: Next } => {
-  const instant = nextInstant(clockworkOf(schedule), after)
+const nextAt = (schedule: StoredSchedule, instant: number | undefined): { readonly next?: Next } => {
   if (instant === undefined) return {}
   const jitter = jitterOf(schedule.id, instant, settingsOf(schedule).jitterSeconds)
   return { next: { instant, moment: instant + jitter } }
@@ -61,16 +61,21 @@ export const makePrepare = ({ directory, isOver, read }: SchedulePreparing) => {
 
   const configuring = Effect.fnUntraced(function* (being: ActorView<Snapshot>, at: number) {
     const { isArchived, schedule } = yield* standing(being)
+    const { context } = being.snapshot
+    const anew = beginsAnew(schedule, context)
     const enabled = schedule.input.enabled ?? true
-    const after = nextOf(schedule, Math.max(schedule.updatedAt, at))
+    const first = firstInstant(clockworkOf(schedule), schedule, context)
+    const fires = enabled && (anew || context.disabledReason === null)
     const command: ScheduleCommand<"configure"> = {
       type: "configure",
       at,
       rev: schedule.rev,
       enabled,
       deleted: schedule.deleted,
-      ...(enabled ? after : {}),
-      ...(isArchived ? { disables: "agent_archived" } : after.next === undefined ? { disables: "finished" } : {})
+      anchor: schedule.anchor,
+      anew,
+      ...(fires ? nextAt(schedule, first) : {}),
+      ...(isArchived ? { disables: "agent_archived" } : first === undefined ? { disables: "finished" } : {})
     }
     return command
   })
@@ -110,7 +115,7 @@ export const makePrepare = ({ directory, isOver, read }: SchedulePreparing) => {
     const command: ScheduleCommand<"due"> = {
       type: "due",
       at,
-      ...nextOf(schedule, newest),
+      ...nextAt(schedule, nextInstant(clockwork, newest)),
       ...(isFresh ? { fires: { runId: runIdOf(schedule.id, newest), scheduledAt: newest, by: "schedule" } } : {}),
       ...(count > 0 ? { missed: { count, scheduledAt: lastMissed, runId: runIdOf(schedule.id, lastMissed) } } : {}),
       ...(instead === undefined ? {} : { instead })

@@ -4,6 +4,7 @@ import { sql } from "kysely"
 import { toUuid } from "../../src/domain/ids.ts"
 import { long, short } from "../../src/database/shorthand.ts"
 import { limits } from "../../src/domain/limits.ts"
+import { jitterOf } from "../../src/schedules/instants.ts"
 import { type Client, startServer, type TestServer } from "../setup/server.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -424,6 +425,90 @@ describe("a run by hand", () => {
     const second = (await alpha.get(`${pathOf(schedule)}/runs?limit=2&cursor=${first.nextCursor}`)).body
     assert.deepStrictEqual([first.runs.length, second.runs.length, second.nextCursor], [2, 1, undefined])
     assert.strictEqual(new Set([...first.runs, ...second.runs].map(({ id }) => id)).size, 3)
+  })
+})
+
+describe("a change", () => {
+  /** As it would be had its moment been so long ago. */
+  const overdue = async (schedule: { id: string }, ms: number) => {
+    const id = toUuid(schedule.id)
+    const instant = Date.now() - ms
+    const carry = await eventually(async () => {
+      const { rows } = await query(sql`select carry from heads where id = ${id}::uuid and owner is null`)
+      const [row] = rows as Array<{ carry: string }>
+      const read = row && JSON.parse(long(row.carry))
+      return read?.next ? read : undefined
+    })
+    const changed = short(JSON.stringify({ ...carry, next: { instant, moment: instant } }))
+    const at = new Date(instant).toISOString()
+    await query(sql`with h as (update heads set carry = ${changed} where id = ${id}::uuid)
+      update schedules set body = (body::jsonb || ${JSON.stringify({ trigger: { type: "once", at } })}::jsonb)::json,
+        anchor = ${new Date(instant - 60_000)} where id = ${id}::uuid`)
+    return at
+  }
+
+  it("of other things than when it fires keeps an instant that is still to come, or that nobody was there for", async () => {
+    const jittery = await eventually(async () => {
+      const at = soon(400)
+      const made = await make({ trigger: { type: "once", at }, jitterSeconds: 3_600 })
+      // Of one in thousands the jitter is no longer than this test.
+      return jitterOf(made.id, Date.parse(at), 3_600) > 20_000 ? made : undefined
+    })
+    const late = await make({ trigger: { type: "once", at: soon(3_600_000) } })
+    const at = await overdue(late, 30_000)
+    const renamed = await alpha.patch(pathOf(late), { name: "Renamed" })
+    assert.strictEqual(renamed.status, 200, renamed.text)
+    assert.deepStrictEqual(renamed.body.schedule.nextInstants, [at])
+    const [fired] = await settled(late, 1)
+    assert.deepInclude(fired, { by: "schedule", status: "started", scheduledAt: at })
+
+    await eventually(async () => (Date.now() > Date.parse(jittery.trigger.at) ? true : undefined))
+    const waiting = (await alpha.patch(pathOf(jittery), { name: "Renamed" })).body.schedule
+    assert.deepInclude(waiting, { enabled: true, nextInstants: [jittery.trigger.at] })
+    assert.strictEqual((await alpha.patch(pathOf(jittery), { jitterSeconds: 0 })).status, 200)
+    const [ran] = await settled(jittery, 1)
+    assert.deepInclude(ran, { by: "schedule", status: "started", scheduledAt: jittery.trigger.at })
+  })
+
+  it("does not switch on what was disabled by force: saying so does", async () => {
+    const threadId = await makeThread(alpha, agentId)
+    const schedule = await make({ target: { mode: "thread", threadId } })
+    await alpha.post(`/v1/threads/${threadId}/archive`)
+    await run(schedule)
+    await settled(schedule, 1)
+    const off = { enabled: false, disabledReason: "thread_archived", nextInstants: [] }
+    for (const patch of [
+      { name: "Renamed" },
+      { trigger: { type: "interval", seconds: 60 } },
+      { target: { mode: "spawn" } },
+      { enabled: false, name: "Off" }
+    ]) {
+      assert.deepInclude((await alpha.patch(pathOf(schedule), patch)).body.schedule, off, JSON.stringify(patch))
+      // Its actor has heard of the change before it runs.
+      await run(schedule)
+      await settled(schedule, (await runsOf(schedule)).length)
+      assert.deepInclude(await get(schedule), off, JSON.stringify(patch))
+    }
+    const on = (await alpha.patch(pathOf(schedule), { enabled: true })).body.schedule
+    assert.isTrue(on.enabled)
+    assert.isAtLeast(Date.parse(on.nextInstants[0]), Date.parse(on.updatedAt) + 60_000)
+    assert.isUndefined(on.disabledReason)
+  })
+
+  it("leaves the run alone that waits for the turn before, also where it is the last one", async () => {
+    const schedule = await make({
+      overlap: "queue",
+      trigger: { type: "once", at: soon(1_500) },
+      message: { content: text("/wait 3s\nbusy") }
+    })
+    await run(schedule)
+    await eventually(async () => {
+      const [first] = await runsOf(schedule)
+      return first?.by === "schedule" && first.status === "starting" ? true : undefined
+    })
+    assert.strictEqual((await alpha.patch(pathOf(schedule), { name: "Renamed" })).status, 200)
+    const [last] = await settled(schedule, 2)
+    assert.deepInclude(last, { by: "schedule", status: "started" })
   })
 })
 
