@@ -4,7 +4,7 @@ import { sql } from "kysely"
 import { toUuid } from "../../src/domain/ids.ts"
 import { long, short } from "../../src/database/shorthand.ts"
 import { limits } from "../../src/domain/limits.ts"
-import { jitterOf } from "../../src/schedules/instants.ts"
+import { momentOf } from "../../src/schedules/instants.ts"
 import { type Client, startServer, type TestServer } from "../setup/server.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -452,7 +452,9 @@ describe("a change", () => {
       const at = soon(400)
       const made = await make({ trigger: { type: "once", at }, jitterSeconds: 3_600 })
       // Of one in thousands the jitter is no longer than this test.
-      return jitterOf(made.id, Date.parse(at), 3_600) > 20_000 ? made : undefined
+      const instant = Date.parse(at)
+      const clockwork = { trigger: made.trigger, anchor: instant }
+      return momentOf(clockwork, made.id, 3_600, instant) > instant + 20_000 ? made : undefined
     })
     const late = await make({ trigger: { type: "once", at: soon(3_600_000) } })
     const at = await overdue(late, 30_000)
