@@ -73,11 +73,11 @@ export const copySchedules = (
       return {
         id: toUuid(id),
         agent: toUuid(agents[n % agents.length] ?? ""),
-        of: instant + jitterOf(id, instant, jitterSeconds)
+        of: instant + jitterOf(id, instant, jitterSeconds * 1_000)
       }
     })
     made.sort((a, b) => a.of - b.of)
-    const moment = instant + jitterOf(original, instant, jitterSeconds)
+    const moment = instant + jitterOf(original, instant, jitterSeconds * 1_000)
     await client.query("set synchronous_commit = off")
     await client.query(
       `create temporary table made as select id, agent, moment, to_timestamp(moment / 1000) as at, n
@@ -153,7 +153,7 @@ export const firedBetween = (url: string, from: number, to: number, jitterSecond
       const instant = Date.parse(text)
       if (turn === null || instant < from || instant > to) return []
       const schedule = fromUuid("schedule", actor)
-      const moment = instant + jitterOf(schedule, instant, jitterSeconds)
+      const moment = instant + jitterOf(schedule, instant, jitterSeconds * 1_000)
       return [{ schedule, at, moment, endedAt: ends.get(toUuid(turn)) }]
     })
   })

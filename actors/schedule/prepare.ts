@@ -1,8 +1,9 @@
 /** Completes what a schedule is told: its configuration as it is now, its instants, and what keeps it from firing. */
-import { Effect } from "effect"
-import type { Directory } from "../../src/agents/Directory.ts"
+import { Effect, Semaphore } from "effect"
+import type { AgentView, Directory } from "../../src/agents/Directory.ts"
 import type { DatabaseUnavailable } from "../../src/database/Database.ts"
-import { countInstants, jitterOf, newestInstant, nextInstant } from "../../src/schedules/instants.ts"
+import { beginsAnew, firstInstant } from "../../src/schedules/clock.ts"
+import { type Clockwork, countInstants, momentOf, newestInstant, nextInstant } from "../../src/schedules/instants.ts"
 import type { ReadSchedule } from "../../src/schedules/reading.ts"
 import { runIdOf } from "../../src/schedules/runIds.ts"
 import { clockworkOf, type StoredSchedule, settingsOf } from "../../src/schedules/shown.ts"
@@ -14,37 +15,45 @@ import type { ActorView } from "../Kind.ts"
 import type { IsOver } from "./lastTurn.ts"
 import type { ScheduleRequest } from "./requests.ts"
 
+type Being = Pick<ActorView<Snapshot>, "ref" | "snapshot">
+
 export interface SchedulePreparing {
-  readonly directory: Pick<Directory["Service"], "agent" | "identityDisabled">
+  readonly directory: Pick<Directory["Service"], "identityDisabled"> & {
+    readonly agent: (
+      ...asked: Parameters<Directory["Service"]["agent"]>
+    ) => Effect.Effect<Pick<AgentView, "archived" | "identity"> | undefined, DatabaseUnavailable>
+  }
   readonly isOver: IsOver
   readonly read: ReadSchedule
 }
 
-const nextOf = (schedule: StoredSchedule, after: number): { readonly next?: Next } => {
-  const instant = nextInstant(clockworkOf(schedule), after)
-  if (instant === undefined) return {}
-  const jitter = jitterOf(schedule.id, instant, settingsOf(schedule).jitterSeconds)
-  return { next: { instant, moment: instant + jitter } }
-}
+const momentIn = (schedule: StoredSchedule, instant: number) =>
+  momentOf(clockworkOf(schedule), schedule.id, settingsOf(schedule).jitterSeconds, instant)
+
+const nextAt = (schedule: StoredSchedule, instant: number | undefined): { readonly next?: Next } =>
+  instant === undefined ? {} : { next: { instant, moment: momentIn(schedule, instant) } }
 
 /** The newest instant whose moment has come, beginning with the first that nobody has seen to. */
 const newestDue = (schedule: StoredSchedule, first: number, at: number) => {
   const clockwork = clockworkOf(schedule)
-  const following = nextInstant(clockwork, first)
-  if (following === undefined || following > at) return first
-  const { jitterSeconds } = settingsOf(schedule)
-  const momentOf = (instant: number) => instant + jitterOf(schedule.id, instant, jitterSeconds)
-  const newest = Math.max(first, newestInstant(clockwork, at))
-  if (momentOf(newest) <= at) return newest
-  // Its jitter holds it back: so it is one before it.
-  let found = first
-  for (let next: number | undefined = following; next !== undefined && next < newest; ) {
-    if (momentOf(next) > at) break
-    found = next
-    next = nextInstant(clockwork, next)
-  }
-  return found
+  const newest = newestInstant(clockwork, first, at)
+  // Where its jitter holds it back, it is the one before.
+  return momentIn(schedule, newest) <= at ? newest : newestInstant(clockwork, first, newest - 1)
 }
+
+/** Others have the thread after so many, and one schedule counts at a time. */
+const countedAtATime = 100
+const counting = Semaphore.makeUnsafe(1)
+
+const count = (clockwork: Clockwork, first: number, last: number) =>
+  Effect.gen(function* () {
+    const counted = countInstants(clockwork, first, last, countedAtATime)
+    for (;;) {
+      const step = counted.next()
+      if (step.done) return step.value
+      yield* Effect.yieldNow
+    }
+  }).pipe(counting.withPermit)
 
 const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
 
@@ -55,25 +64,30 @@ export const makePrepare = ({ directory, isOver, read }: SchedulePreparing) => {
       (identity) => identity !== undefined && directory.identityDisabled(workspace, identity)
     )
 
-  const standing = Effect.fnUntraced(function* (being: ActorView<Snapshot>) {
+  const standing = Effect.fnUntraced(function* (being: Being) {
     const schedule = yield* read(being.ref)
     if (schedule === undefined) return yield* unreachable()
     const agent = yield* directory.agent(being.ref.workspace, schedule.agentId)
     return { schedule, agent, isArchived: agent === undefined || agent.archived }
   })
 
-  const configuring = Effect.fnUntraced(function* (being: ActorView<Snapshot>, at: number) {
+  const configuring = Effect.fnUntraced(function* (being: Being, at: number) {
     const { isArchived, schedule } = yield* standing(being)
+    const { context } = being.snapshot
+    const anew = beginsAnew(schedule, context)
     const enabled = schedule.input.enabled ?? true
-    const after = nextOf(schedule, Math.max(schedule.updatedAt, at))
+    const first = firstInstant(clockworkOf(schedule), schedule, context)
+    const fires = enabled && (anew || context.disabledReason === null)
     const command: ScheduleCommand<"configure"> = {
       type: "configure",
       at,
       rev: schedule.rev,
       enabled,
       deleted: schedule.deleted,
-      ...(enabled ? after : {}),
-      ...(isArchived ? { disables: "agent_archived" } : after.next === undefined ? { disables: "finished" } : {})
+      anchor: schedule.anchor,
+      anew,
+      ...(fires ? nextAt(schedule, first) : {}),
+      ...(isArchived ? { disables: "agent_archived" } : first === undefined ? { disables: "finished" } : {})
     }
     return command
   })
@@ -91,10 +105,12 @@ export const makePrepare = ({ directory, isOver, read }: SchedulePreparing) => {
     return overlap === "queue" ? ("waits" as const) : ({ skips: "overlap" } as const)
   })
 
-  const comingDue = Effect.fnUntraced(function* (being: ActorView<Snapshot>, at: number) {
+  const comingDue = Effect.fnUntraced(function* (being: Being, at: number) {
     const { context } = being.snapshot
     const { agent, isArchived, schedule } = yield* standing(being)
     const { workspace } = being.ref
+    // What it waited for is of settings that are not those of now: it hears of these first, then of its moment.
+    if (schedule.rev !== context.rev) return yield* configuring(being, at)
     if (isArchived || context.next === null) {
       const gone: ScheduleCommand<"due"> = { type: "due", at, disables: "agent_archived" }
       return gone
@@ -102,8 +118,9 @@ export const makePrepare = ({ directory, isOver, read }: SchedulePreparing) => {
     const clockwork = clockworkOf(schedule)
     const first = context.next.instant
     const newest = newestDue(schedule, first, at)
-    const isFresh = at - newest <= settingsOf(schedule).catchUpSeconds * 1_000
-    const count = countInstants(clockwork, first, newest) - (isFresh ? 1 : 0)
+    // Its jitter makes it come later, not older.
+    const isFresh = at - momentIn(schedule, newest) <= settingsOf(schedule).catchUpSeconds * 1_000
+    const missed = (yield* count(clockwork, first, newest)) - (isFresh ? 1 : 0)
     const lastMissed = isFresh ? first : newest
     const instead = isDisabled(schedule, workspace, agent?.identity)
       ? ({ skips: "identity_disabled" } as const)
@@ -111,16 +128,18 @@ export const makePrepare = ({ directory, isOver, read }: SchedulePreparing) => {
     const command: ScheduleCommand<"due"> = {
       type: "due",
       at,
-      ...nextOf(schedule, newest),
+      ...nextAt(schedule, nextInstant(clockwork, newest)),
       ...(isFresh ? { fires: { runId: runIdOf(schedule.id, newest), scheduledAt: newest, by: "schedule" } } : {}),
-      ...(count > 0 ? { missed: { count, scheduledAt: lastMissed, runId: runIdOf(schedule.id, lastMissed) } } : {}),
+      ...(missed > 0
+        ? { missed: { count: missed, scheduledAt: lastMissed, runId: runIdOf(schedule.id, lastMissed) } }
+        : {}),
       ...(instead === undefined ? {} : { instead })
     }
     return command
   })
 
   const preparing = (
-    being: ActorView<Snapshot>,
+    being: Being,
     request: ScheduleRequest,
     at: number
   ): Effect.Effect<Command, Unreachable | DatabaseUnavailable> => {
@@ -138,11 +157,7 @@ export const makePrepare = ({ directory, isOver, read }: SchedulePreparing) => {
     }
   }
 
-  return (
-    being: ActorView<Snapshot>,
-    request: ScheduleRequest,
-    at: number
-  ): Effect.Effect<Command, Declined | Unreachable> =>
+  return (being: Being, request: ScheduleRequest, at: number): Effect.Effect<Command, Declined | Unreachable> =>
     Effect.mapError(preparing(being, request, at), (failure) =>
       failure._tag === "Unreachable" ? failure : unreachable()
     )

@@ -39,15 +39,20 @@ const dropHeld = (d: ScheduleDraft, reason: string, at: number) => {
   d.enqueue({ type: "unwatch", params: held })
 }
 
-export const configure = (d: ScheduleDraft, { at, deleted, disables, enabled, next, rev }: Of<"configure">) => {
+export const configure = (d: ScheduleDraft, command: Of<"configure">) => {
+  const { anchor, anew, at, deleted, disables, enabled, next, rev } = command
   if (deleted) {
     dropHeld(d, "deleted", at)
     d.emit({ type: "deleted", at })
     return
   }
   if (!enabled) dropHeld(d, "disabled", at)
-  d.emit({ type: "configured", at, rev, enabled, ...nextOf({ ...some("next", next) }) })
-  if (enabled && disables !== undefined) disable(d, disables, at)
+  const enables = enabled && anew && (!d.context.enabled || d.context.disabledReason !== null)
+  d.emit({ type: "configured", at, rev, enabled, anchor, ...(enables ? {} : { keeps: true }), ...some("next", next) })
+  const { disabledReason, firing, held } = d.context
+  if (!enabled || disabledReason !== null || disables === undefined) return
+  // What is under way was its last run: it is finished with that.
+  if (disables !== "finished" || (firing === null && held === null)) disable(d, disables, at)
 }
 
 /** Runs that nobody has seen to are one that was skipped. */

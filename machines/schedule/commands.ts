@@ -35,6 +35,9 @@ interface Configure extends Timed {
   readonly rev: number
   readonly enabled: boolean
   readonly deleted: boolean
+  /** From when its instants count, and whether that is new. */
+  readonly anchor: number
+  readonly anew: boolean
   /** Absent where it has no instant left. */
   readonly next?: Next
   /** Why it cannot fire, whatever was said. */

@@ -10,6 +10,8 @@ export interface Context {
   readonly enabled: boolean
   readonly disabledReason: StopReason | null
   readonly next: Next | null
+  /** From when its instants count, as of a change; null of what an older version has kept. */
+  readonly clock: { readonly rev: number; readonly anchor: number } | null
   /** The run that is beginning. */
   readonly firing: Firing | null
   /** The run that waits for the end of the last turn. */
@@ -29,6 +31,7 @@ export const blank: Context = {
   enabled: false,
   disabledReason: null,
   next: null,
+  clock: null,
   firing: null,
   held: null,
   queued: [],
@@ -67,9 +70,9 @@ export const evolve = (context: Context, fact: Fact): Context => {
         ...nextIn(context, fact),
         rev: fact.rev,
         enabled: fact.enabled,
-        disabledReason: null,
+        clock: fact.anchor === undefined ? null : { rev: fact.rev, anchor: fact.anchor },
         held: fact.enabled ? context.held : null,
-        failures: 0
+        ...(fact.keeps ? {} : { disabledReason: null, failures: 0 })
       }
     case "firing": {
       const { run } = fact

@@ -10,6 +10,9 @@ interface Configured extends Timed {
   readonly rev: number
   readonly enabled: boolean
   readonly next?: Next
+  readonly anchor?: number
+  /** It was not enabled by this: what has disabled it stands, and so do its failures. */
+  readonly keeps?: true
 }
 
 /** Before anything of it happens. `next` comes after it. */

@@ -172,7 +172,7 @@ const withoutOther = (input: ScheduleInput, patch: SchedulePatch) => {
   }
 }
 
-/** Whether intervals count anew. */
+/** Whether instants count anew. */
 const isNewClock = (before: ScheduleInput, after: ScheduleInput) =>
   !isDeepStrictEqual(before.trigger, after.trigger) || (before.enabled === false && after.enabled !== false)
 
@@ -191,15 +191,16 @@ export const patchSchedule = async (
   const merged = decodeInput(mergePatch(withoutOther(found.input, patch), { ...patch }))
   if (Result.isFailure(merged)) return { refused: "invalid", cause: merged.failure }
   const input = merged.success
-  const { disabledReason } = settingsOf(found)
-  // What was disabled by force is enabled again by saying so.
-  const enablesAnew = patch.enabled === true && disabledReason !== undefined
+  const isForced = settingsOf(found).disabledReason !== undefined
+  // What was disabled by force is enabled again by saying so, and by nothing else.
+  const enablesAnew = isForced && patch.enabled !== undefined && patch.enabled !== false
   if (isDeepStrictEqual(input, found.input) && !enablesAnew) return found
-  const changesClock = isNewClock(found.input, input) || enablesAnew
+  const changesClock = isForced ? enablesAnew : isNewClock(found.input, input)
   const unfit =
     (changesClock ? unfitTrigger(input, now) : undefined) ?? (await unfitTarget(tx, workspace, agentId, input))
   if (unfit !== undefined) return unfit
-  const at = new Date(Math.max(Math.floor(now), found.updatedAt))
+  // Later than what was, so that an anchor tells one clock from another.
+  const at = new Date(Math.max(Math.floor(now), found.updatedAt + 1))
   const rev = found.rev + 1
   const anchor = changesClock ? at : new Date(found.anchor)
   await tx

@@ -2,6 +2,7 @@
 import type { Principal } from "../domain/principal.ts"
 import { long } from "../database/shorthand.ts"
 import { toTimestamp } from "../domain/time.ts"
+import { beginsAnew, firstInstant, type Known } from "./clock.ts"
 import { type Clockwork, nextInstant } from "./instants.ts"
 import type { Overlap, Schedule, ScheduleInput, ScheduleRun } from "./schedule.ts"
 import { limits } from "../domain/limits.ts"
@@ -28,10 +29,8 @@ interface Firing {
 }
 
 /** What is read of that: the context of `machines/schedule`, as far as it is shown. */
-interface Carry {
-  readonly rev?: number
+interface Carry extends Known {
   readonly disabledReason?: string | null
-  readonly next?: { readonly instant: number } | null
   readonly firing?: Firing | null
   readonly held?: Firing | null
   readonly last?: { readonly at: number; readonly status: "started" | "skipped" | "failed" } | null
@@ -49,9 +48,9 @@ export const clockworkOf = ({ anchor, input: { endAt, trigger } }: StoredSchedul
 /** With its defaults. */
 export const settingsOf = (schedule: StoredSchedule) => {
   const { catchUpSeconds = limits.scheduleCatchUpSeconds.usual, jitterSeconds = 0, ...input } = schedule.input
-  const { disabledReason, rev } = carryOf(schedule)
-  // What its actor has decided holds until somebody changes it.
-  const forced = rev === schedule.rev && disabledReason !== null ? disabledReason : undefined
+  const carry = carryOf(schedule)
+  // What its actor has decided holds until somebody enables it.
+  const forced = beginsAnew(schedule, carry) ? undefined : (carry.disabledReason ?? undefined)
   const overlap: Overlap = input.overlap ?? "skip"
   return {
     ...input,
@@ -68,10 +67,11 @@ const mostShown = 5
 
 const instantsOf = (schedule: StoredSchedule): ReadonlyArray<string> => {
   if (!settingsOf(schedule).enabled) return []
-  const { next, rev } = carryOf(schedule)
+  const carry = carryOf(schedule)
   const clockwork = clockworkOf(schedule)
   const found: Array<number> = []
-  let instant = rev === schedule.rev ? (next?.instant ?? undefined) : nextInstant(clockwork, schedule.updatedAt)
+  let instant =
+    carry.rev === schedule.rev ? (carry.next?.instant ?? undefined) : firstInstant(clockwork, schedule, carry)
   while (instant !== undefined && found.length < mostShown) {
     found.push(instant)
     instant = nextInstant(clockwork, instant)

@@ -4,6 +4,7 @@ import { sql } from "kysely"
 import { toUuid } from "../../src/domain/ids.ts"
 import { long, short } from "../../src/database/shorthand.ts"
 import { limits } from "../../src/domain/limits.ts"
+import { momentOf } from "../../src/schedules/instants.ts"
 import { type Client, startServer, type TestServer } from "../setup/server.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -339,6 +340,30 @@ describe("a moment that comes", () => {
     assert.isTrue((await get(late)).enabled)
   })
 
+  it("is of the settings of now: a change that the schedule has not heard of yet moves it, or keeps it from firing", async () => {
+    /** A change as it is before its word has come to the schedule's actor. */
+    const changed = (schedule: { id: string }, settings: object) =>
+      query(sql`update schedules set body = (body::jsonb || ${JSON.stringify(settings)}::jsonb)::json, rev = rev + 1,
+        anchor = now(), updated_at = now() where id = ${toUuid(schedule.id)}::uuid`)
+    const at = new Date(Date.now() + 86_400_000).toISOString()
+    const off = await make({ trigger: { type: "once", at: soon(1_500) } })
+    const moved = await make({ trigger: { type: "once", at: off.trigger.at } })
+    await changed(off, { enabled: false })
+    await changed(moved, { trigger: { type: "once", at } })
+    const control = await make({ trigger: { type: "once", at: soon(1_600) } })
+    await settled(control, 1)
+    // Whatever comes after: their actors are there, and know.
+    for (const schedule of [off, moved]) {
+      await run(schedule)
+      assert.deepStrictEqual(
+        (await settled(schedule, 1)).map(({ by }: { by: string }) => by),
+        ["manual"]
+      )
+    }
+    assert.deepInclude(await get(off), { enabled: false, nextInstants: [] })
+    assert.deepInclude(await get(moved), { enabled: true, nextInstants: [at] })
+  })
+
   it("of a disabled identity is skipped, and of an agent or thread that is archived is the last one", async () => {
     const disabled = await make({ trigger: { type: "once", at: soon(800) }, identity: "gone" })
     await alpha.post("/v1/identities/disable", { identity: "gone" })
@@ -400,6 +425,92 @@ describe("a run by hand", () => {
     const second = (await alpha.get(`${pathOf(schedule)}/runs?limit=2&cursor=${first.nextCursor}`)).body
     assert.deepStrictEqual([first.runs.length, second.runs.length, second.nextCursor], [2, 1, undefined])
     assert.strictEqual(new Set([...first.runs, ...second.runs].map(({ id }) => id)).size, 3)
+  })
+})
+
+describe("a change", () => {
+  /** As it would be had its moment been so long ago. */
+  const overdue = async (schedule: { id: string }, ms: number) => {
+    const id = toUuid(schedule.id)
+    const instant = Date.now() - ms
+    const carry = await eventually(async () => {
+      const { rows } = await query(sql`select carry from heads where id = ${id}::uuid and owner is null`)
+      const [row] = rows as Array<{ carry: string }>
+      const read = row && JSON.parse(long(row.carry))
+      return read?.next ? read : undefined
+    })
+    const changed = short(JSON.stringify({ ...carry, next: { instant, moment: instant } }))
+    const at = new Date(instant).toISOString()
+    await query(sql`with h as (update heads set carry = ${changed} where id = ${id}::uuid)
+      update schedules set body = (body::jsonb || ${JSON.stringify({ trigger: { type: "once", at } })}::jsonb)::json,
+        anchor = ${new Date(instant - 60_000)} where id = ${id}::uuid`)
+    return at
+  }
+
+  it("of other things than when it fires keeps an instant that is still to come, or that nobody was there for", async () => {
+    const jittery = await eventually(async () => {
+      const at = soon(400)
+      const made = await make({ trigger: { type: "once", at }, jitterSeconds: 3_600 })
+      // Of one in thousands the jitter is no longer than this test.
+      const instant = Date.parse(at)
+      const clockwork = { trigger: made.trigger, anchor: instant }
+      return momentOf(clockwork, made.id, 3_600, instant) > instant + 20_000 ? made : undefined
+    })
+    const late = await make({ trigger: { type: "once", at: soon(3_600_000) } })
+    const at = await overdue(late, 30_000)
+    const renamed = await alpha.patch(pathOf(late), { name: "Renamed" })
+    assert.strictEqual(renamed.status, 200, renamed.text)
+    assert.deepStrictEqual(renamed.body.schedule.nextInstants, [at])
+    const [fired] = await settled(late, 1)
+    assert.deepInclude(fired, { by: "schedule", status: "started", scheduledAt: at })
+
+    await eventually(async () => (Date.now() > Date.parse(jittery.trigger.at) ? true : undefined))
+    const waiting = (await alpha.patch(pathOf(jittery), { name: "Renamed" })).body.schedule
+    assert.deepInclude(waiting, { enabled: true, nextInstants: [jittery.trigger.at] })
+    assert.strictEqual((await alpha.patch(pathOf(jittery), { jitterSeconds: 0 })).status, 200)
+    const [ran] = await settled(jittery, 1)
+    assert.deepInclude(ran, { by: "schedule", status: "started", scheduledAt: jittery.trigger.at })
+  })
+
+  it("does not switch on what was disabled by force: saying so does", async () => {
+    const threadId = await makeThread(alpha, agentId)
+    const schedule = await make({ target: { mode: "thread", threadId } })
+    await alpha.post(`/v1/threads/${threadId}/archive`)
+    await run(schedule)
+    await settled(schedule, 1)
+    const off = { enabled: false, disabledReason: "thread_archived", nextInstants: [] }
+    for (const patch of [
+      { name: "Renamed" },
+      { trigger: { type: "interval", seconds: 60 } },
+      { target: { mode: "spawn" } },
+      { enabled: false, name: "Off" }
+    ]) {
+      assert.deepInclude((await alpha.patch(pathOf(schedule), patch)).body.schedule, off, JSON.stringify(patch))
+      // Its actor has heard of the change before it runs.
+      await run(schedule)
+      await settled(schedule, (await runsOf(schedule)).length)
+      assert.deepInclude(await get(schedule), off, JSON.stringify(patch))
+    }
+    const on = (await alpha.patch(pathOf(schedule), { enabled: true })).body.schedule
+    assert.isTrue(on.enabled)
+    assert.isAtLeast(Date.parse(on.nextInstants[0]), Date.parse(on.updatedAt) + 60_000)
+    assert.isUndefined(on.disabledReason)
+  })
+
+  it("leaves the run alone that waits for the turn before, also where it is the last one", async () => {
+    const schedule = await make({
+      overlap: "queue",
+      trigger: { type: "once", at: soon(1_500) },
+      message: { content: text("/wait 3s\nbusy") }
+    })
+    await run(schedule)
+    await eventually(async () => {
+      const [first] = await runsOf(schedule)
+      return first?.by === "schedule" && first.status === "starting" ? true : undefined
+    })
+    assert.strictEqual((await alpha.patch(pathOf(schedule), { name: "Renamed" })).status, 200)
+    const [last] = await settled(schedule, 2)
+    assert.deepInclude(last, { by: "schedule", status: "started" })
   })
 })
 

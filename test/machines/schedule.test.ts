@@ -1,7 +1,7 @@
 /** The chart of a schedule: what each command makes of it, and that its facts say all. */
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
-import type { Command, Firing } from "../../machines/schedule/commands.ts"
+import type { Command, Firing, ScheduleCommand } from "../../machines/schedule/commands.ts"
 import { decide, start } from "../../machines/schedule/decide.ts"
 import type { Fact } from "../../machines/schedule/facts.ts"
 import { contextOf, restore, resume } from "../../machines/schedule/fold.ts"
@@ -52,8 +52,18 @@ class Walk {
 
 const next = { instant: 2_000, moment: 2_000 }
 const later = { instant: 3_000, moment: 3_000 }
+/** A change with which its clock begins anew, unless something else is said. */
+const configure = (rev: number, more: Partial<ScheduleCommand<"configure">> = {}) => ({
+  type: "configure" as const,
+  rev,
+  enabled: true,
+  deleted: false,
+  anchor: 1_000,
+  anew: true,
+  ...more
+})
 const firing = (runId: string, by: Firing["by"] = "schedule"): Firing => ({ runId, scheduledAt: 2_000, by })
-const armed = () => new Walk().do({ type: "configure", rev: 1, enabled: true, deleted: false, next })
+const armed = () => new Walk().do(configure(1, { next }))
 const due = (runId: string, more: object = {}) => ({ type: "due" as const, fires: firing(runId), next: later, ...more })
 const at = (walk: Walk, ms: number) => {
   walk.at = ms
@@ -114,11 +124,11 @@ describe("a schedule", () => {
 
   it("that is switched off, deleted or poisoned starts nothing that waits", () => {
     const off = at(armed(), 2_000).do(due("r1", { instead: "waits" }))
-    off.do({ type: "configure", rev: 2, enabled: false, deleted: false })
+    off.do(configure(2, { enabled: false }))
     assert.deepStrictEqual(off.said.slice(2), ["ran r1 skipped disabled", "configured"])
     assert.deepStrictEqual([off.state, off.jobs.at(-1)], ["resting", "unwatch r1"])
     const gone = at(armed(), 2_000).do(due("r1", { instead: "waits" }))
-    gone.do({ type: "configure", rev: 2, enabled: true, deleted: true })
+    gone.do(configure(2, { deleted: true }))
     assert.deepStrictEqual([gone.state, gone.said.slice(2)], ["deleted", ["ran r1 skipped deleted", "deleted"]])
     const poisoned = at(armed(), 2_000).do(due("r1")).do({ type: "poison" })
     assert.deepStrictEqual(poisoned.said.slice(2), ["ran r1 failed poisoned", "disabled poisoned"])
@@ -127,7 +137,7 @@ describe("a schedule", () => {
 
   it("that is deleted while it starts ends what it has begun", () => {
     const walk = at(armed(), 2_000).do(due("r1"))
-    walk.do({ type: "configure", rev: 2, enabled: true, deleted: true })
+    walk.do(configure(2, { deleted: true }))
     assert.strictEqual(walk.state, "starting")
     assert.strictEqual(walk.do(started("r1")).state, "deleted")
   })
@@ -144,12 +154,12 @@ describe("a schedule", () => {
     assert.strictEqual(walk.state, "armed")
     walk.do(due("last", { next: later })).do(failed("last"))
     assert.deepStrictEqual(walk.said.slice(-2), ["ran last failed model_error", "disabled failures"])
-    walk.do({ type: "configure", rev: 2, enabled: true, deleted: false, next: later })
+    walk.do(configure(2, { next: later }))
     assert.deepStrictEqual([walk.state, walk.snapshot.context.failures], ["armed", 0])
   })
 
   it("runs by hand one after the other, whatever it is doing, and goes back to that", () => {
-    const walk = new Walk().do({ type: "configure", rev: 1, enabled: false, deleted: false })
+    const walk = new Walk().do(configure(1, { enabled: false }))
     walk.do({ type: "run", run: firing("m1", "manual") }).do({ type: "run", run: firing("m2", "manual") })
     assert.deepStrictEqual(walk.jobs, ["start m1"])
     walk.do(started("m1"))
@@ -157,9 +167,27 @@ describe("a schedule", () => {
     assert.strictEqual(walk.do(started("m2")).state, "resting")
   })
 
+  it("stands as it was after a change that does not enable it: what has disabled it, its failures, the run that waits", () => {
+    const walk = armed()
+    for (let i = 1; i <= limits.scheduleFailures; i++)
+      at(walk, 2_000 + 1_000 * i)
+        .do(due(`r${i}`, { next: { instant: 0, moment: 0 } }))
+        .do(failed(`r${i}`))
+        .do(configure(i + 1, { anew: false, next: { instant: 0, moment: 0 } }))
+    assert.deepStrictEqual([walk.state, walk.snapshot.context.disabledReason], ["resting", "failures"])
+    walk.do(configure(10, { next: later }))
+    assert.deepStrictEqual([walk.state, walk.snapshot.context.disabledReason], ["armed", null])
+
+    const waits = at(armed(), 2_000).do({ type: "due", fires: firing("r1"), instead: "waits" })
+    waits.do(configure(2, { anew: false, disables: "finished" }))
+    assert.strictEqual(waits.state, "holding")
+    waits.do({ type: "freed", runId: "r1" }).do(started("r1"))
+    assert.deepStrictEqual(waits.said.slice(2), ["configured", "firing r1", "ran r1 started", "disabled finished"])
+  })
+
   it("knows each change once", () => {
     const walk = armed()
-    walk.do({ type: "configure", rev: 1, enabled: false, deleted: false })
+    walk.do(configure(1, { enabled: false }))
     assert.strictEqual(walk.state, "armed")
   })
 })
@@ -174,8 +202,16 @@ describe("any walk", () => {
   const some = (name: string, value: unknown) => (value === undefined ? {} : { [name]: value })
   const commands = fc.oneof(
     fc
-      .record({ rev: fc.nat(6), enabled: fc.boolean(), next: step })
-      .map(({ next, ...rest }) => ({ type: "configure" as const, ...rest, deleted: false, ...some("next", next) })),
+      .record({
+        rev: fc.nat(6),
+        enabled: fc.boolean(),
+        anew: fc.boolean(),
+        next: step,
+        disables: fc.option(fc.constantFrom("finished" as const, "agent_archived" as const), { nil: undefined })
+      })
+      .map(({ disables, next, rev, ...rest }) =>
+        configure(rev, { ...rest, ...some("next", next), ...some("disables", disables) })
+      ),
     fc
       .record({
         runId: id,

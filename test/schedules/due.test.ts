@@ -1,0 +1,132 @@
+/** What a schedule does at its moments, over a clock that the test moves: its preparation and its chart together. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { makePrepare } from "../../actors/schedule/prepare.ts"
+import { decide, start } from "../../machines/schedule/decide.ts"
+import type { Fact } from "../../machines/schedule/facts.ts"
+import type { ScheduleInput } from "../../src/schedules/schedule.ts"
+import type { StoredSchedule } from "../../src/schedules/shown.ts"
+
+const made = Date.parse("2027-01-04T00:00:00.000Z")
+const minute = 60_000
+const day = 86_400_000
+const ref = { kind: "schedule", workspace: "wsp_00000000000000000000000000", id: "sch_00000000000000000000000000" }
+
+const storedOf = (input: Partial<ScheduleInput>): StoredSchedule => ({
+  id: ref.id,
+  agentId: "agt_00000000000000000000000000",
+  input: {
+    name: "s",
+    trigger: { type: "interval", seconds: 60 },
+    target: { mode: "spawn" },
+    message: { content: [{ type: "text", text: "x" }] },
+    ...input
+  },
+  rev: 1,
+  anchor: made,
+  createdAt: made,
+  createdBy: { type: "api_key", id: "k" },
+  updatedAt: made,
+  deleted: false,
+  carry: "{}"
+})
+
+/** A schedule whose runs begin at once. */
+const makeWalk = (input: Partial<ScheduleInput>) => {
+  const prepare = makePrepare({
+    directory: { agent: () => Effect.succeed({ archived: false }), identityDisabled: () => false },
+    isOver: () => Effect.succeed(true),
+    read: () => Effect.succeed(storedOf(input))
+  })
+  const facts: Array<Fact> = []
+  let snapshot = start()
+  const tell = async (request: Parameters<typeof prepare>[1], at: number) => {
+    const command = await Effect.runPromise(prepare({ ref, snapshot }, request, at))
+    const decided = decide(snapshot, command)
+    facts.push(...decided.facts)
+    snapshot = decided.next
+  }
+  const dueAt = async (at: number) => {
+    await tell({ type: "due" }, at)
+    const { firing } = snapshot.context
+    if (firing === null) return
+    await tell({ type: "started", runId: firing.runId, threadId: "thr_x", turnId: "trn_x" }, at)
+  }
+  return {
+    begin: () => tell({ type: "configure" }, made),
+    dueAt,
+    /** Up to a moment, and never late. */
+    until: async (end: number) => {
+      for (let { next } = snapshot.context; next !== null && next.moment <= end; { next } = snapshot.context)
+        await dueAt(next.moment)
+    },
+    get ran() {
+      return facts.flatMap((fact) => (fact.type === "ran" ? [fact] : []))
+    }
+  }
+}
+
+describe("jitter", () => {
+  it("loses no instant, whatever the interval and however little is caught up", async () => {
+    const daily = { type: "interval", seconds: 86_400 } as const
+    const quarterly = { type: "cron", expression: "*/15 * * * *", timezone: "Europe/Berlin" } as const
+    const once = { type: "once", at: new Date(made + minute).toISOString() } as const
+    for (const [input, end, count] of [
+      [{ trigger: daily, jitterSeconds: 3_600, catchUpSeconds: 600 }, 31 * day - 1, 30],
+      [{ jitterSeconds: 60, catchUpSeconds: 10 }, 201 * minute - 1, 200],
+      [{ jitterSeconds: 3_600 }, 201 * minute - 1, 200],
+      [{ trigger: quarterly, jitterSeconds: 3_600 }, day + 15 * minute - 1, 96],
+      [{ trigger: once, jitterSeconds: 3_600, catchUpSeconds: 10 }, day, 1]
+    ] as const) {
+      const walk = makeWalk(input)
+      await walk.begin()
+      await walk.until(made + end)
+      const instants = walk.ran.map(({ run, status }) => `${status} ${run.scheduledAt}`)
+      assert.deepStrictEqual(
+        [new Set(instants).size, walk.ran.every(({ status }) => status === "started")],
+        [count, true],
+        JSON.stringify(input)
+      )
+    }
+  })
+
+  it("makes nothing fire that is older than its moment and what is caught up", async () => {
+    for (const [late, status] of [
+      [10_000, "started"],
+      [10_001, "skipped"]
+    ] as const) {
+      const walk = makeWalk({
+        trigger: { type: "once", at: new Date(made + minute).toISOString() },
+        catchUpSeconds: 10
+      })
+      await walk.begin()
+      await walk.dueAt(made + minute + late)
+      assert.deepStrictEqual(
+        walk.ran.map((ran) => ran.status),
+        [status]
+      )
+    }
+  })
+})
+
+describe("a schedule that nobody was there for", () => {
+  it("leaves the thread to others while it counts what it has missed", async () => {
+    const walk = makeWalk({
+      trigger: { type: "cron", expression: "* * * * *", timezone: "Europe/Berlin" },
+      jitterSeconds: 3_600
+    })
+    await walk.begin()
+    let turns = 0
+    const timer = setInterval(() => turns++)
+    await walk.dueAt(made + 60 * day + 59_999)
+    clearInterval(timer)
+    assert.deepStrictEqual(
+      walk.ran.map(({ count, status }) => [status, count]),
+      [
+        ["skipped", 9_999],
+        ["started", undefined]
+      ]
+    )
+    assert.isAbove(turns, 10)
+  })
+})
