@@ -116,6 +116,29 @@ describe("the tools", () => {
     assert.deepStrictEqual([second.feeds[0].id, second.nextCursor], [ids[2], undefined])
   })
 
+  it("give 20 rows unless a call says how many, and at most 50", async () => {
+    const agentId = await worker()
+    const prefix = fresh("many")
+    const [feedId = ""] = await Promise.all(
+      Array.from({ length: 51 }, (_, i) => makeFeed(server.alpha, { name: `${prefix}/${i}` }))
+    )
+    const messages = Array.from({ length: 51 }, (_, i) => ({ text: `m${i}` }))
+    assert.strictEqual((await server.alpha.post(`/v1/feeds/${feedId}/messages`, { messages })).status, 201)
+    for (const [name, input, rows] of [
+      ["feeds.read", { feedId }, "messages"],
+      ["feeds.list", { namePrefix: prefix }, "feeds"]
+    ] as const) {
+      const [usual, most, past] = await use(
+        agentId,
+        call(name, input),
+        call(name, { ...input, limit: 50 }),
+        call(name, { ...input, limit: 51 })
+      )
+      assert.deepStrictEqual([usual[rows].length, most[rows].length], [20, 50])
+      assert.match(past, /^tool_input_invalid: /)
+    }
+  })
+
   it("read as much as fits, and say where to go on", async () => {
     const agentId = await worker()
     const feedId = await makeFeed()

@@ -408,6 +408,26 @@ describe("a moment that comes", () => {
   })
 })
 
+describe("a run that costs more than there is", () => {
+  it("is skipped, and no failure: of its agent's budget, and of its thread's maxCost", async () => {
+    const paid = ["troupe/scripted-paid"]
+    const poor = await makeAgent(alpha, paid, { budget: { limit: 0, window: "total" } })
+    const rich = await makeAgent(alpha, paid)
+    const capped = await makeThread(alpha, rich, { maxCost: 1e-9 })
+    await submit(alpha, capped, "one")
+    await logOf(alpha, capped, ended(1))
+    for (const [agent, target, reason] of [
+      [poor, { mode: "spawn" }, "budget_exceeded"],
+      [rich, { mode: "thread", threadId: capped }, "thread_cost_exceeded"]
+    ] as const) {
+      const schedule = await make({ target }, agent)
+      await run(schedule)
+      assert.deepInclude((await settled(schedule, 1))[0], { status: "skipped", reason })
+      assert.deepInclude(await get(schedule), { enabled: true, lastStatus: "skipped" })
+    }
+  })
+})
+
 describe("a run by hand", () => {
   it("begins at once, also while the schedule is disabled, once for each idempotency key", async () => {
     const schedule = await make({ enabled: false })

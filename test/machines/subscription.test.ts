@@ -159,6 +159,17 @@ describe("an immediate subscription", () => {
     assert.deepStrictEqual([s.snapshot.value, s.context.cursor], ["evaluating", 1])
   })
 
+  it("is disabled where its work breaks its node again and again, and has its batch when it is enabled", () => {
+    const s = new Subject().make(immediate)
+    s.notice(1)
+    s.batch(1, 1, [1])
+    const { batch } = s.context
+    assert.deepStrictEqual(s.tell({ type: "poison" }), ["disabled"])
+    assert.deepStrictEqual([s.context.disabled, s.context.cursor], ["poisoned", 0])
+    s.configure({ enabled: true })
+    assert.deepStrictEqual([s.snapshot.value, s.context.batch], ["escalating", batch])
+  })
+
   it("does not look before its feed has been looked through, and then at all of it", () => {
     const s = new Subject()
     s.tell({ type: "configure", change: "made", settings: immediate, enabled: true, cursor: 2, version: 0, by })
