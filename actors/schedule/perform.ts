@@ -6,7 +6,7 @@
  * G3. Turns that lead to each other by way of a schedule count on: a run has the hops of the turn that has made or
  *     changed the schedule, or wants it to run.
  */
-import { Duration, Effect } from "effect"
+import { Data, Duration, Effect } from "effect"
 import { begunBy } from "../thread/tools/derivedIds.ts"
 import { sibling } from "../../src/domain/ids.ts"
 import type { Principal } from "../../src/domain/principal.ts"
@@ -53,6 +53,9 @@ const outcomeOf = (runId: string, { reason }: Declined): Outcome => {
     ...(disables === undefined ? {} : { disables })
   }
 }
+
+/** The run's own thread is not there. */
+class NotBornYet extends Data.TaggedError("NotBornYet") {}
 
 /** G2. */
 const persistently = <A, E>(attempt: Effect.Effect<A, E>): Effect.Effect<A> =>
@@ -104,16 +107,22 @@ export const makePerform = ({ isOver, read, threads, untilOver }: SchedulePerfor
     }
     const threadId = sibling("thread", runId)
     const identity = input.identity ?? createdBy.identity
-    return Effect.map(
-      threads.start(asked, {
+    return threads
+      .start(asked, {
         ...message,
         agentId,
         threadId,
         ...(identity === undefined ? {} : { identity }),
         ...(input.maxCost === undefined ? {} : { maxCost: input.maxCost })
-      }),
-      (reply) => ({ reply, threadId })
-    )
+      })
+      .pipe(
+        Effect.map((reply) => ({ reply, threadId })),
+        // It was being born when its node went: no reason to give the run up, let alone the schedule.
+        Effect.catchIf(
+          (failure) => failure._tag === "Refused" && failure.reason === "not_found",
+          () => Effect.fail(new NotBornYet())
+        )
+      )
   }
 
   const starting = Effect.fnUntraced(function* (being: ActorView<Snapshot>, run: Firing) {

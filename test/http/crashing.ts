@@ -173,12 +173,13 @@ export class Run {
     )
   }
 
-  /** Until nothing in the workspace is about to happen, nor waits to be delivered. */
-  rest() {
+  /** Until nothing in the workspace is about to happen to actors of that kind, or to any, nor waits to be delivered. */
+  rest(kind = "%") {
     const space = toUuid(this.workspace)
     return until("rest", async () => {
       const [found] = await this.query(sql<{ readonly busy: number }>`select
-        (select count(*) from heads where workspace = ${space}::uuid and runnable_at < now() + interval '30 seconds')::int
+        (select count(*) from heads where workspace = ${space}::uuid and kind like ${kind}
+            and runnable_at < now() + interval '30 seconds')::int
           + (select count(*) from inbox where workspace = ${space}::uuid)::int as busy`)
       return found?.busy === 0
     })
@@ -208,7 +209,7 @@ const runIn = async ({ crashes, first, second }: Nodes, { does, name }: Scenario
   return run.commits
 }
 
-const { drawn, isPlainDrawn } = draws()
+const { drawn, isDrawn } = draws()
 
 /** Runs a scenario whole, and then with a crash at each of its commits, or at those that are drawn. */
 export const withEachCrash = async (nodes: Nodes, scenario: Scenario) => {
@@ -217,7 +218,7 @@ export const withEachCrash = async (nodes: Nodes, scenario: Scenario) => {
   const all = Array.from({ length: commits }, (_, i) => i + 1).flatMap((commit) =>
     (["before", "after"] as const).map((fault): Misfortune => ({ commit, fault }))
   )
-  const left = all.filter(() => isPlainDrawn())
+  const left = all.filter(() => isDrawn())
   console.log(`crash points of ${scenario.name}: ${left.length} of ${all.length} ${drawn}`)
   const failures: Array<unknown> = []
   await Promise.all(
