@@ -5,7 +5,7 @@ import { toUuid } from "../../src/domain/ids.ts"
 import { long, short } from "../../src/database/shorthand.ts"
 import { limits } from "../../src/domain/limits.ts"
 import { momentOf } from "../../src/schedules/instants.ts"
-import { type Client, startServer, type TestServer } from "../setup/server.ts"
+import { Client, startServer, type TestServer } from "../setup/server.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
 import { setTimeout as sleep } from "node:timers/promises"
 
@@ -215,6 +215,24 @@ describe("a schedule", () => {
     const others = await makeThread(server.beta, await makeAgent(server.beta))
     for (const threadId of [foreign, others, "thr_00000000000000000000000000"])
       refused(await alpha.post(schedules(), input({ target: { mode: "thread", threadId } })), 422, "thread_not_found")
+  })
+
+  it("works for no other identity than that of whoever makes it, where that has one", async () => {
+    const issued = await alpha.post("/v1/auth/keys", {
+      name: "mallory's",
+      scopes: ["read", "write"],
+      identity: "mallory"
+    })
+    assert.strictEqual(issued.status, 201, issued.text)
+    const mallory = new Client(server.base, issued.body.token)
+    const answer = await mallory.post(schedules(), input({ identity: "ceo" }))
+    refused(answer, 403, "permission_denied", "foreign_identity")
+    assert.strictEqual((await make({}, agentId, mallory)).createdBy.identity, "mallory")
+    const schedule = await make({ identity: "mallory" }, agentId, mallory)
+    for (const identity of ["ceo", null])
+      refused(await mallory.patch(pathOf(schedule), { identity }), 403, "permission_denied", "foreign_identity")
+    assert.strictEqual((await mallory.patch(pathOf(schedule), { name: "Renamed" })).status, 200)
+    assert.strictEqual((await alpha.patch(pathOf(schedule), { identity: "ceo" })).body.schedule.identity, "ceo")
   })
 
   it("is one of at most a hundred of its agent", { timeout: 60_000 }, async () => {

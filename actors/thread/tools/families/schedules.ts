@@ -40,6 +40,12 @@ export interface SchedulesOptions {
 
 const scheduleId = ScheduleId.annotate({ description: "Id of the schedule, sch_…; schedules.list has them." })
 
+// Its schedules work for whom the turn works for that makes them.
+const { identity: _given, ...createFields } = ScheduleInput.fields
+const { identity: _changed, ...patchFields } = SchedulePatch.fields
+const CreateInput = Schema.Struct(createFields)
+const UpdateInput = Schema.Struct({ scheduleId, ...patchFields })
+
 const refusal = ({ error, message }: ScheduleRefusal<string>) => toolError(`${error}: ${message}.`)
 const noSchedule = refusal(notThere({ refused: "not_found" }))
 
@@ -121,7 +127,7 @@ export const schedulesFamily = ({ approval, database, now, wake }: SchedulesOpti
       description:
         "Makes a schedule: you get its message at its instants, in a new conversation each time (target spawn) or in " +
         "one thread of yours. Say in the message all that you will need to know then.",
-      input: ScheduleInput,
+      input: CreateInput,
       readOnly: false,
       idempotent: true,
       run: (by, input, toolCallId) => {
@@ -135,7 +141,7 @@ export const schedulesFamily = ({ approval, database, now, wake }: SchedulesOpti
     builtIn({
       name: "schedules.update",
       description: "Changes one of your schedules: what is left out stays, null clears.",
-      input: Schema.Struct({ scheduleId, ...SchedulePatch.fields }),
+      input: UpdateInput,
       readOnly: false,
       idempotent: true,
       run: (by, { scheduleId, ...patch }) =>
