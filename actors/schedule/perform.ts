@@ -3,6 +3,8 @@
  *
  * G1. What a run sends has ids that derive from the run: begun again after a crash, it is taken once.
  * G2. Whatever may pass is tried again, for five minutes.
+ * G3. Turns that lead to each other by way of a schedule count on: a run has the hops of the turn that has made or
+ *     changed the schedule, or wants it to run.
  */
 import { Duration, Effect } from "effect"
 import { begunBy } from "../thread/tools/derivedIds.ts"
@@ -79,14 +81,18 @@ export const makePerform = ({ isOver, read, threads, untilOver }: SchedulePerfor
     )
   })
 
-  const submit = ({ ref: { workspace } }: ActorView<Snapshot>, schedule: StoredSchedule, runId: string) => {
+  const submit = ({ ref: { workspace } }: ActorView<Snapshot>, schedule: StoredSchedule, run: Firing) => {
+    const { runId } = run
     const { agentId, createdBy, input } = schedule
+    // G3.
+    const hops = Math.max(schedule.hops, run.hops ?? 0)
     const asked = { workspace, principal: principalOf(schedule) }
     const message = {
       // Not the run's own body: that is the run itself, in the journal.
       inputId: begunBy("input", runId),
       content: input.message.content,
-      ...(input.model === undefined ? {} : { model: input.model })
+      ...(input.model === undefined ? {} : { model: input.model }),
+      ...(hops === 0 ? {} : { hops })
     }
     if (input.target.mode === "thread") {
       const { threadId } = input.target
@@ -110,12 +116,13 @@ export const makePerform = ({ isOver, read, threads, untilOver }: SchedulePerfor
     )
   }
 
-  const starting = Effect.fnUntraced(function* (being: ActorView<Snapshot>, { runId }: Firing) {
+  const starting = Effect.fnUntraced(function* (being: ActorView<Snapshot>, run: Firing) {
+    const { runId } = run
     const schedule = yield* read(being.ref)
     if (schedule === undefined || schedule.deleted)
       return { type: "refused", runId, status: "skipped", reason: "deleted" } satisfies Outcome
     yield* clear(being, schedule)
-    const { reply, threadId } = yield* submit(being, schedule, runId)
+    const { reply, threadId } = yield* submit(being, schedule, run)
     // The text is the thread's own answer.
     const { turnId } = JSON.parse(reply.body) as { readonly turnId: string }
     return { type: "started", runId, threadId, turnId } satisfies Outcome
