@@ -9,8 +9,9 @@ import { decide, start } from "../../machines/schedule/decide.ts"
 import type { Fact } from "../../machines/schedule/facts.ts"
 import { restore, resume } from "../../machines/schedule/fold.ts"
 import type { WebhookInterest } from "../../src/webhooks/Interest.ts"
-import { defineKind, type Jobs, type KindDefinition } from "../Kind.ts"
 import { announcedBy } from "./announcing.ts"
+import { defineKind, type Jobs, type Kind, type KindDefinition, type WriteSet } from "../Kind.ts"
+import { record, scheduleLag, scheduleRuns } from "../../src/telemetry/metrics.ts"
 import { decodeRequest, type ScheduleRequest } from "./requests.ts"
 
 export interface ScheduleKindOptions {
@@ -18,6 +19,12 @@ export interface ScheduleKindOptions {
   readonly perform: Jobs<Snapshot, ScheduleRequest, Job>["perform"]
   readonly webhooks: Pick<WebhookInterest["Service"], "due" | "has">
 }
+
+interface ScheduleWriteSet extends WriteSet {
+  readonly happened: ReadonlyArray<Fact>
+}
+
+export type ScheduleKind = Kind<Snapshot, ScheduleRequest, Command, Job, ScheduleWriteSet>
 
 /** Behind every fact: nothing is folded, and yet a claim without progress counts while a run is under way. */
 const noFacts = 2_147_483_647
@@ -58,8 +65,26 @@ const momentOf = ({ firing, held, next }: Context): number | null => {
   return next?.moment ?? null
 }
 
-export const makeScheduleKind = ({ perform, prepare, webhooks }: ScheduleKindOptions) =>
-  defineKind<Snapshot, ScheduleRequest, Command, Job>({
+/**
+ * How late a run begins that its moment began, milliseconds; of instants that coalesced the newest counts. Undefined of
+ * one by hand, and of one that has waited for the turn before.
+ */
+const lagOf = ({ held, next }: Context, fact: Fact): number | undefined => {
+  if (fact.type !== "firing" || fact.run.by === "manual" || held?.runId === fact.run.runId) return undefined
+  const { scheduledAt } = fact.run
+  return Math.max(0, fact.at - (scheduledAt === next?.instant ? next.moment : scheduledAt))
+}
+
+const count = (before: Context, facts: ReadonlyArray<Fact>) => {
+  for (const fact of facts) {
+    const lag = lagOf(before, fact)
+    if (lag !== undefined) record(scheduleLag, lag / 1_000)
+    if (fact.type === "ran") record(scheduleRuns.with({ status: fact.status }))
+  }
+}
+
+export const makeScheduleKind = ({ perform, prepare, webhooks }: ScheduleKindOptions): ScheduleKind =>
+  defineKind<Snapshot, ScheduleRequest, Command, Job, ScheduleWriteSet>({
     name: "schedule",
     nouns: { id: "schedule", parent: "agent" },
     blank: start(),
@@ -77,12 +102,13 @@ export const makeScheduleKind = ({ perform, prepare, webhooks }: ScheduleKindOpt
       return {
         next,
         jobs,
-        ...(facts.length === 0 ? {} : { written: { facts: facts.map(row), announces } }),
+        ...(facts.length === 0 ? {} : { written: { facts: facts.map(row), happened: facts, announces } }),
         answer: { kind: "done", body: "" }
       }
     },
-    committed: (_, __, { announces }) => {
+    committed: (_, { context }, { announces, happened }) => {
       if (announces !== undefined && announces.length > 0) webhooks.due()
+      count(context, happened)
     },
     jobs: {
       resume,

@@ -3,8 +3,10 @@
  *
  * G1. What a run sends has ids that derive from the run: begun again after a crash, it is taken once.
  * G2. Whatever may pass is tried again, for five minutes.
+ * G3. Turns that lead to each other by way of a schedule count on: a run has the hops of the turn that has made or
+ *     changed the schedule, or wants it to run.
  */
-import { Duration, Effect } from "effect"
+import { Data, Duration, Effect } from "effect"
 import { begunBy } from "../thread/tools/derivedIds.ts"
 import { sibling } from "../../src/domain/ids.ts"
 import type { Principal } from "../../src/domain/principal.ts"
@@ -52,6 +54,9 @@ const outcomeOf = (runId: string, { reason }: Declined): Outcome => {
   }
 }
 
+/** The run's own thread is not there. */
+class NotBornYet extends Data.TaggedError("NotBornYet") {}
+
 /** G2. */
 const persistently = <A, E>(attempt: Effect.Effect<A, E>): Effect.Effect<A> =>
   Effect.catch(attempt, () =>
@@ -79,14 +84,18 @@ export const makePerform = ({ isOver, read, threads, untilOver }: SchedulePerfor
     )
   })
 
-  const submit = ({ ref: { workspace } }: ActorView<Snapshot>, schedule: StoredSchedule, runId: string) => {
+  const submit = ({ ref: { workspace } }: ActorView<Snapshot>, schedule: StoredSchedule, run: Firing) => {
+    const { runId } = run
     const { agentId, createdBy, input } = schedule
+    // G3.
+    const hops = Math.max(schedule.hops, run.hops ?? 0)
     const asked = { workspace, principal: principalOf(schedule) }
     const message = {
       // Not the run's own body: that is the run itself, in the journal.
       inputId: begunBy("input", runId),
       content: input.message.content,
-      ...(input.model === undefined ? {} : { model: input.model })
+      ...(input.model === undefined ? {} : { model: input.model }),
+      ...(hops === 0 ? {} : { hops })
     }
     if (input.target.mode === "thread") {
       const { threadId } = input.target
@@ -98,24 +107,31 @@ export const makePerform = ({ isOver, read, threads, untilOver }: SchedulePerfor
     }
     const threadId = sibling("thread", runId)
     const identity = input.identity ?? createdBy.identity
-    return Effect.map(
-      threads.start(asked, {
+    return threads
+      .start(asked, {
         ...message,
         agentId,
         threadId,
         ...(identity === undefined ? {} : { identity }),
         ...(input.maxCost === undefined ? {} : { maxCost: input.maxCost })
-      }),
-      (reply) => ({ reply, threadId })
-    )
+      })
+      .pipe(
+        Effect.map((reply) => ({ reply, threadId })),
+        // It was being born when its node went: no reason to give the run up, let alone the schedule.
+        Effect.catchIf(
+          (failure) => failure._tag === "Refused" && failure.reason === "not_found",
+          () => Effect.fail(new NotBornYet())
+        )
+      )
   }
 
-  const starting = Effect.fnUntraced(function* (being: ActorView<Snapshot>, { runId }: Firing) {
+  const starting = Effect.fnUntraced(function* (being: ActorView<Snapshot>, run: Firing) {
+    const { runId } = run
     const schedule = yield* read(being.ref)
     if (schedule === undefined || schedule.deleted)
       return { type: "refused", runId, status: "skipped", reason: "deleted" } satisfies Outcome
     yield* clear(being, schedule)
-    const { reply, threadId } = yield* submit(being, schedule, runId)
+    const { reply, threadId } = yield* submit(being, schedule, run)
     // The text is the thread's own answer.
     const { turnId } = JSON.parse(reply.body) as { readonly turnId: string }
     return { type: "started", runId, threadId, turnId } satisfies Outcome

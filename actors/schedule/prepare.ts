@@ -149,8 +149,8 @@ export const makePrepare = ({ directory, isOver, read }: SchedulePreparing) => {
       case "due":
         return comingDue(being, at)
       case "run": {
-        const { runId, scheduledAt } = request
-        return Effect.succeed({ type: "run", at, run: { runId, scheduledAt, by: "manual" } })
+        const { type, ...asked } = request
+        return Effect.succeed({ type, at, run: { ...asked, by: "manual" } })
       }
       default:
         return Effect.succeed({ ...request, at })

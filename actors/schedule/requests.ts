@@ -4,7 +4,12 @@ import { idOf } from "../../src/domain/ids.ts"
 import type { ScheduleCommand } from "../../machines/schedule/commands.ts"
 
 const Configure = Schema.Struct({ type: Schema.Literal("configure") })
-const Run = Schema.Struct({ type: Schema.Literal("run"), runId: idOf("scheduleRun"), scheduledAt: Schema.Int })
+const Run = Schema.Struct({
+  type: Schema.Literal("run"),
+  runId: idOf("scheduleRun"),
+  scheduledAt: Schema.Int,
+  hops: Schema.optionalKey(Schema.Int)
+})
 
 /** What transactions leave in the inbox: only that something has changed, and what is wanted. */
 const Told = Schema.Union([Configure, Run])

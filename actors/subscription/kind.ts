@@ -14,6 +14,7 @@ import type { ActorRef, FactRow } from "../../src/journal/Journal.ts"
 import { nextCron } from "../../src/schedules/cron.ts"
 import { freshBody } from "../../src/seed.ts"
 import { dollars } from "../../src/domain/usage.ts"
+import { evaluations, record } from "../../src/telemetry/metrics.ts"
 import type { ModelUse, UsageCounts } from "../../src/usage/UsageCounts.ts"
 import { announcement } from "../../src/webhooks/event.ts"
 import type { WebhookInterest } from "../../src/webhooks/Interest.ts"
@@ -24,6 +25,7 @@ import { decodeRequest, type SubscriptionRequest, type Used } from "./requests.t
 type Asked = SubscriptionRequest & { readonly at: number; readonly instant?: number }
 
 interface SubscriptionWriteSet extends WriteSet {
+  readonly happened: ReadonlyArray<Fact>
   readonly use: ModelUse | undefined
 }
 
@@ -122,6 +124,7 @@ export const makeSubscriptionKind = ({
     return {
       facts: facts.map(row),
       announces: webhooks.has(ref.workspace) ? announcedBy(ref, agentId, facts) : undefined,
+      happened: facts,
       use: use && { workspace: ref.workspace, agentId, model: use.modelId, at: asked.at, usage: use.usage },
       spent: amount === 0 ? undefined : { subject: agentId, amount },
       settles:
@@ -166,8 +169,9 @@ export const makeSubscriptionKind = ({
       const { facts, jobs, next } = decide(snapshot, commandOf(asked))
       return facts.length === 0 ? nothing : { next, jobs, written: written(being, facts, asked), answer: done }
     },
-    committed: ({ ref }, _, { announces, spent, use }) => {
+    committed: ({ ref }, _, { announces, happened, spent, use }) => {
       if (announces !== undefined && announces.length > 0) webhooks.due()
+      for (const fact of happened) if (isPublic(fact)) record(evaluations.with({ outcome: fact.type }))
       if (use !== undefined) used(use)
       if (spent !== undefined) booked(ref.workspace, spent.subject, spent.amount)
     },

@@ -13,6 +13,7 @@ const links = [
   { to: "/memory", label: "Memory" },
   { to: "/feeds", label: "Feeds" },
   { to: "/subscriptions", label: "Subscriptions" },
+  { to: "/webhooks", label: "Webhooks" },
   { to: "/identities", label: "Identities" },
   { to: "/keys", label: "Keys" },
   { to: "/policy", label: "Approval policy" },

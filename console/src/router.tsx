@@ -180,6 +180,18 @@ const subscription = createRoute({
   component: lazyRouteComponent(() => import("./setup/SubscriptionPage.tsx"), "SubscriptionPage")
 })
 
+const webhooks = createRoute({
+  getParentRoute: () => root,
+  path: "/webhooks",
+  component: lazyRouteComponent(() => import("./setup/Webhooks.tsx"), "Webhooks")
+})
+
+const webhook = createRoute({
+  getParentRoute: () => root,
+  path: "/webhooks/$webhookId",
+  component: lazyRouteComponent(() => import("./setup/WebhookPage.tsx"), "WebhookPage")
+})
+
 export const router = createRouter({
   routeTree: root.addChildren([
     inbox,
@@ -208,7 +220,9 @@ export const router = createRouter({
     policy,
     schedule,
     subscriptions,
-    subscription
+    subscription,
+    webhooks,
+    webhook
   ]),
   basepath: "/console",
   defaultPreload: false,

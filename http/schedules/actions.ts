@@ -15,6 +15,7 @@ import {
 } from "../../src/schedules/rows.ts"
 import { ScheduleInput, SchedulePatch } from "../../src/schedules/schedule.ts"
 import { shown, startingRun, type StoredSchedule } from "../../src/schedules/shown.ts"
+import type { Asking } from "../actions/Action.ts"
 import { defineAction } from "../actions/defineAction.ts"
 import { refuseBody } from "../badInput.ts"
 import { Refused } from "../errors.ts"
@@ -59,6 +60,8 @@ const NewOne = Schema.Struct({ agentId: Schema.String, input: ScheduleInput })
 const ChangeOfOne = Schema.Struct({ ...One, ifMatch, patch: SchedulePatch })
 const DeleteOne = Schema.Struct({ ...One, ifMatch })
 const RunOne = Schema.Struct(One)
+/** Of the turn in which it is asked. */
+const hopsOf = (from: Asking["from"]) => from?.hops ?? 0
 const agentOf = (_: string, { agentId }: { readonly agentId: string }) => Effect.succeed(agentId)
 
 export const makeScheduleActions = Effect.gen(function* () {
@@ -79,8 +82,9 @@ export const makeScheduleActions = Effect.gen(function* () {
       tool: ({ input }) => ({ name: "schedules.create", input }),
       way: {
         type: "change",
-        change: async (tx, { principal, workspace }, params) => {
-          const created = await createSchedule(tx, workspace, params.agentId, params.input, principal, lease.now())
+        change: async (tx, { from, principal, workspace }, params) => {
+          const by = { principal, hops: hopsOf(from) }
+          const created = await createSchedule(tx, workspace, params.agentId, params.input, by, lease.now())
           if ("refused" in created) return isNotMade(created)
           made.set(params, created.id)
           return jsonAnswer({ schedule: shown(created) }, 201, { location: placeOf(created), etag: etag(created.rev) })
@@ -97,8 +101,10 @@ export const makeScheduleActions = Effect.gen(function* () {
       tool: ({ patch, scheduleId }) => ({ name: "schedules.update", input: { scheduleId, ...patch } }),
       way: {
         type: "change",
-        change: async (tx, { workspace }, { agentId, ifMatch, patch, scheduleId }) => {
-          const patched = await patchSchedule(tx, workspace, agentId, scheduleId, patch, meets(ifMatch), lease.now())
+        change: async (tx, { from, workspace }, { agentId, ifMatch, patch, scheduleId }) => {
+          const fits = meets(ifMatch)
+          const hops = hopsOf(from)
+          const patched = await patchSchedule(tx, workspace, agentId, scheduleId, patch, hops, fits, lease.now())
           return "refused" in patched ? isNotChanged(patched) : answer(patched)
         },
         changed: (_, { scheduleId }) => wake(scheduleId)
@@ -129,8 +135,8 @@ export const makeScheduleActions = Effect.gen(function* () {
       tool: ({ scheduleId }) => ({ name: "schedules.run", input: { scheduleId } }),
       way: {
         type: "change",
-        change: async (tx, { workspace }, { agentId, scheduleId }) => {
-          const asked = await askForRun(tx, workspace, agentId, scheduleId, lease.now())
+        change: async (tx, { from, workspace }, { agentId, scheduleId }) => {
+          const asked = await askForRun(tx, workspace, agentId, scheduleId, hopsOf(from), lease.now())
           if (asked === undefined) return noSchedule
           const run = startingRun(scheduleId, asked.runId, asked.at, "manual")
           return jsonAnswer({ run }, 201, { location: `/v1/agents/${agentId}/schedules/${scheduleId}/runs` })

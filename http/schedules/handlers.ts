@@ -17,7 +17,9 @@ import { Refused } from "../errors.ts"
 import { etag } from "../etag.ts"
 import { makeLeaseMay } from "../leaseMay.ts"
 import { makePages } from "../newestFirst.ts"
+import { refuseForeign, refuseGiven } from "../ownIdentity.ts"
 import { rowsOf } from "../pagination.ts"
+import { ownIdentity } from "../threads/asked.ts"
 import { makeScheduleActions, noSchedule } from "./actions.ts"
 
 const noAgent = new Refused({ error: "not_found", message: "no such agent" })
@@ -60,9 +62,20 @@ export const SchedulesHandlers = HttpApiBuilder.group(
       return { parks: verdict === "park" }
     })
 
+    /** Whoever is bound to an identity has schedules work for no other one. */
+    const refuseOther = Effect.fnUntraced(function* (identity: string | null | undefined) {
+      if (identity === undefined) return
+      const caller = yield* Caller
+      const given = identity ?? undefined
+      const foreign = refuseForeign(ownIdentity(caller), given) ?? refuseGiven(caller, given)
+      if (foreign !== undefined) return yield* foreign
+    })
+
     return handlers.handleAll({
       create: Effect.fnUntraced(function* ({ params: { agentId }, payload }) {
-        return yield* perform(actions.create, { agentId, input: payload }, yield* granted("create", payload))
+        const also = yield* granted("create", payload)
+        yield* refuseOther(payload.identity)
+        return yield* perform(actions.create, { agentId, input: payload }, also)
       }),
 
       list: Effect.fnUntraced(function* ({ params: { agentId }, query }) {
@@ -88,6 +101,7 @@ export const SchedulesHandlers = HttpApiBuilder.group(
 
       update: Effect.fnUntraced(function* ({ headers, params, payload }) {
         const also = yield* granted("update", { scheduleId: params.scheduleId, ...payload })
+        yield* refuseOther(payload.identity)
         return yield* perform(actions.update, withIfMatch({ ...params, patch: payload }, headers["if-match"]), also)
       }),
 

@@ -16,7 +16,7 @@ import { Caller } from "../Caller.ts"
 import { Cursors } from "../Cursors.ts"
 import { makeLeaseMay } from "../leaseMay.ts"
 import { makePages } from "../newestFirst.ts"
-import { refuseForeign } from "../ownIdentity.ts"
+import { refuseForeign, refuseGiven } from "../ownIdentity.ts"
 import { rowsOf } from "../pagination.ts"
 import { ownIdentity } from "../threads/asked.ts"
 import { jsonAnswer, makeWrites } from "../writes.ts"
@@ -30,10 +30,6 @@ const denied = new Refused({
   error: "permission_denied",
   message: "the agent's profile and roles do not let it do this with subscriptions"
 })
-
-/** An agent that acts for nobody makes subscriptions for nobody. */
-const refuseGiven = ({ lease, principal }: Caller["Service"], identity: string | undefined) =>
-  lease === undefined || identity === undefined ? undefined : refuseForeign(principal.identity ?? "", identity)
 
 /** As an action has it: without the header where there is none. */
 const withIfMatch = <A extends object>(params: A, ifMatch: string | undefined) =>

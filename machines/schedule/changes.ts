@@ -94,6 +94,11 @@ const goOn = (d: ScheduleDraft, at: number) => {
   const [first] = d.context.queued
   if (first !== undefined && !d.context.deleted) return begin(d, first, at)
   const { disabledReason, enabled, held, next } = d.context
+  if (held !== null) {
+    // Its turn may have ended while this began, and what has begun since is the turn that it waits for now.
+    d.enqueue({ type: "unwatch", params: held })
+    d.enqueue({ type: "watch", params: held })
+  }
   if (enabled && disabledReason === null && next === null && held === null) disable(d, "finished", at)
 }
 

@@ -8,6 +8,8 @@ export interface Firing {
   readonly runId: string
   readonly scheduledAt: number
   readonly by: "schedule" | "manual"
+  /** Of one by hand: the hops of the turn that wants it; absent: none. */
+  readonly hops?: number
 }
 
 /** Why it fires no more, where nobody has switched it off. */

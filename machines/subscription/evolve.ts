@@ -104,19 +104,26 @@ const configured = (context: Context, fact: Extract<Fact, { readonly type: "conf
       }
 }
 
+/** The thread has refused it for good, and is not the one that is meant any more: another look makes a batch for that. */
+const isMisdirected = ({ batch, disabled, settings }: Context) =>
+  (disabled === "thread_archived" || disabled === "thread_not_found" || disabled === "failures") &&
+  settings?.target.mode === "thread" &&
+  settings.target.threadId !== batch?.threadId
+
 const change = (context: Context, fact: Fact): Context => {
   switch (fact.type) {
     case "configured":
       return configured(context, fact)
     case "enabled": {
       const { at, version } = fact
-      const noticed = context.batch === null ? [] : context.noticed
+      const batch = isMisdirected(context) ? null : context.batch
       return {
         ...context,
         version,
         updatedAt: at,
         disabled: null,
-        noticed,
+        batch,
+        noticed: batch === null ? [] : context.noticed,
         listing: { version, looks: true, settles: false }
       }
     }

@@ -10,7 +10,9 @@ import { Principal } from "../domain/principal.ts"
 import { ScheduleInput } from "./schedule.ts"
 import type { StoredSchedule } from "./shown.ts"
 
-const readInput = Schema.decodeUnknownSync(ScheduleInput)
+/** What somebody has said, and the hops of the turn in which that was: absent, where it was in none. */
+const Body = Schema.Struct({ ...ScheduleInput.fields, hops: Schema.optionalKey(Schema.Int) })
+const readBody = Schema.decodeUnknownSync(Body)
 const readPrincipal = Schema.decodeUnknownSync(Principal)
 
 const columns = [
@@ -36,10 +38,14 @@ const selected = (db: Db, workspace: string) =>
 
 type Row = Awaited<ReturnType<ReturnType<typeof selected>["executeTakeFirstOrThrow"]>>
 
-const stored = (row: Row): StoredSchedule => ({
+const stored = (row: Row): StoredSchedule => {
+  const { hops = 0, ...input } = readBody(row.body)
+  return { ...common(row), input, hops }
+}
+
+const common = (row: Row) => ({
   id: fromUuid("schedule", row.id),
   agentId: fromUuid("agent", row.agent),
-  input: readInput(row.body),
   rev: row.rev,
   anchor: row.anchor.getTime(),
   createdAt: row.created_at.getTime(),

@@ -22,6 +22,12 @@ import { heldSchedule, readAnySchedule } from "./reading.ts"
 import { ScheduleInput, type SchedulePatch } from "./schedule.ts"
 import { type StoredSchedule, settingsOf } from "./shown.ts"
 
+/** Who makes, changes or runs one: in a turn, with that turn's hops. */
+export interface SchedulingBy {
+  readonly principal: Principal
+  readonly hops: number
+}
+
 export interface ScheduleNotThere {
   readonly refused: "not_found" | "precondition"
 }
@@ -35,6 +41,9 @@ export type SchedulePatchRefusal =
 export type ScheduleCreateRefusal = UnfitSchedule | { readonly refused: "no_agent" | "agent_archived" | "too_many" }
 
 const decodeInput = strictly(ScheduleInput)
+/** As it is stored. */
+const bodyOf = (input: ScheduleInput, hops: number) => JSON.stringify(hops === 0 ? input : { ...input, hops })
+
 /** L2. */
 const tell = (tx: Db, workspace: string, scheduleId: string, id: string, command: object) =>
   tx
@@ -110,7 +119,7 @@ export const createSchedule = async (
   workspace: string,
   agentId: string,
   input: ScheduleInput,
-  by: Principal,
+  { hops, principal: by }: SchedulingBy,
   now: number,
   /** Of one that may have been made before: then it is the one that is there. */
   id = freshId("schedule")
@@ -137,7 +146,7 @@ export const createSchedule = async (
       workspace: toUuid(workspace),
       id: toUuid(id),
       agent: toUuid(agentId),
-      body: JSON.stringify(input),
+      body: bodyOf(input, hops),
       rev: 1,
       anchor: at,
       created_at: at,
@@ -152,6 +161,7 @@ export const createSchedule = async (
     id,
     agentId,
     input,
+    hops,
     rev: 1,
     anchor: at.getTime(),
     createdAt: at.getTime(),
@@ -182,6 +192,7 @@ export const patchSchedule = async (
   agentId: string,
   id: string,
   patch: SchedulePatch,
+  hops: number,
   fits: (rev: number) => boolean,
   now: number
 ): Promise<StoredSchedule | SchedulePatchRefusal> => {
@@ -205,12 +216,12 @@ export const patchSchedule = async (
   const anchor = changesClock ? at : new Date(found.anchor)
   await tx
     .updateTable("schedules")
-    .set({ body: JSON.stringify(input), rev, anchor, updated_at: at })
+    .set({ body: bodyOf(input, hops), rev, anchor, updated_at: at })
     .where("workspace", "=", toUuid(workspace))
     .where("id", "=", toUuid(id))
     .execute()
   await tellOfRev(tx, workspace, id, rev)
-  return { ...found, input, rev, anchor: anchor.getTime(), updatedAt: at.getTime() }
+  return { ...found, input, hops, rev, anchor: anchor.getTime(), updatedAt: at.getTime() }
 }
 
 export const deleteSchedule = async (
@@ -241,13 +252,14 @@ export const askForRun = async (
   workspace: string,
   agentId: string,
   id: string,
+  hops: number,
   now: number,
   runId = freshId("scheduleRun")
 ): Promise<{ readonly runId: string; readonly at: number } | undefined> => {
   const found = await heldSchedule(tx, workspace, agentId, id)
   if (found === undefined) return undefined
   const at = Math.floor(now)
-  await tell(tx, workspace, id, runId, { type: "run", runId, scheduledAt: at })
+  await tell(tx, workspace, id, runId, { type: "run", runId, scheduledAt: at, ...(hops === 0 ? {} : { hops }) })
   return { runId, at }
 }
 

@@ -12,6 +12,8 @@ export interface StoredSchedule {
   readonly id: string
   readonly agentId: string
   readonly input: ScheduleInput
+  /** How many turns lead, by way of feeds, to what made or changed it last. */
+  readonly hops: number
   readonly rev: number
   readonly anchor: number
   readonly createdAt: number

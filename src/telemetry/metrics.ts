@@ -151,6 +151,25 @@ export const webhookAttempts = labelled(
 )
 export const webhooksPending = gauge("webhook_deliveries_pending", "deliveries of webhooks that wait, over all nodes")
 
+// Schedules and subscriptions
+export const scheduleLag = seconds(
+  "schedule_lag",
+  "from the moment of a scheduled run, its jitter included, to its beginning"
+)
+export const scheduleRuns = labelled(
+  (attributes) => total("schedule_runs", "runs that have come to something: started, skipped, failed", attributes),
+  "status"
+)
+export const evaluations = labelled(
+  (attributes) =>
+    total("subscription_evaluations", "batches that were escalated or dismissed, and attempts that failed", attributes),
+  "outcome"
+)
+export const noticesPending = gauge(
+  "subscription_notices_pending",
+  "notices in the database that no subscription has taken, at most 10,000"
+)
+
 // Chores
 export const choresDone = labelled(
   (attributes) => total("chores_done", "what chores of a node have found to do, by chore", attributes),

@@ -5,6 +5,7 @@ import { setTimeout } from "node:timers/promises"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import type { Browser } from "playwright-core"
 import { ended, logOf, makeAgent, makeThread, submit } from "../http/threadFixture.ts"
+import { type HookServer, startHookServer } from "../hooks/hookServer.ts"
 import { launchBrowser } from "../setup/chromium.ts"
 import { buildConsole } from "../setup/console.ts"
 import { isFitForAll, type Open, openConsole, themes } from "../setup/consolePage.ts"
@@ -21,6 +22,8 @@ let toolsetId: string
 let feedId: string
 let scheduleId: string
 let subscriptionId: string
+let webhookId: string
+let hooks: HookServer
 beforeAll(async () => {
   built = await buildConsole()
   server = await startServer({ served: { console: built.folder } })
@@ -50,6 +53,9 @@ beforeAll(async () => {
   })
   const subscription = await alpha.post(`/v1/agents/${agentId}/subscriptions`, { feedId, name: "reads news" })
   subscriptionId = subscription.body.id
+  hooks = await startHookServer()
+  const webhook = await alpha.post("/v1/webhooks", { url: hooks.url, events: ["webhook.test"] })
+  webhookId = webhook.body.webhook.id
   const threadId = await makeThread(alpha, agentId)
   await submit(alpha, threadId, "hello")
   await logOf(alpha, threadId, ended(1))
@@ -64,6 +70,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser?.close()
   await server?.stop()
+  await hooks?.stop()
   await built?.remove()
 })
 
@@ -362,6 +369,30 @@ describe("the menu of the setup", () => {
   })
 })
 
+describe("a webhook", () => {
+  it("is made with a secret that is shown once, sends a test, and lists its delivery", async () => {
+    await open("/webhooks", async ({ page }) => {
+      await page.getByText("New webhook").click()
+      const yaml = page.getByLabel("Webhook, as YAML")
+      await yaml.fill(`url: ${hooks.url}/new\nevents:\n  - webhook.test\n`)
+      await page.getByRole("button", { name: "Create" }).click()
+      const secret = page.getByRole("region", { name: "The new secret" })
+      await secret.getByText("whsec_").waitFor()
+      hooks.trusts(await secret.locator("code").innerText())
+      await page.getByRole("button", { name: "I have it" }).click()
+      await secret.waitFor({ state: "detached" })
+      await page.getByRole("link", { name: `${hooks.url}/new` }).click()
+      await page.getByRole("button", { name: "Send a test" }).click()
+      await page.getByRole("cell", { name: "delivered" }).waitFor()
+      await page.getByRole("button", { name: "Send webhook.test again" }).click()
+      await page.getByLabel("Which").selectOption("failed")
+      await page.getByText("There is none within the days that are kept.").waitFor()
+    })
+    assert.isAbove(hooks.received.length, 0)
+    for (const { path, signedBy } of hooks.received) assert.deepStrictEqual([path, signedBy.length], ["/hook/new", 1])
+  })
+})
+
 describe("every page of the setup", () => {
   it("has no violation of WCAG 2.2 AA and nothing wider than the window, in both themes, on phones too", {
     timeout: 500_000
@@ -394,7 +425,9 @@ describe("every page of the setup", () => {
             ["/usage", "combobox"],
             ["/limits", "table"],
             ["/policy", "textbox"],
-            ["/memory", "textbox"]
+            ["/memory", "textbox"],
+            ["/webhooks", "table"],
+            [`/webhooks/${webhookId}`, "textbox"]
           ] as const) {
             await page.goto(`${server.base}/console${path}`)
             await page.locator("main").getByRole(ready).first().waitFor()

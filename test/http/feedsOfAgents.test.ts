@@ -15,7 +15,18 @@ import { Client, startServer, type TestServer } from "../setup/server.ts"
 import { assertRefused } from "./refusals.ts"
 import { absent } from "./refused.ts"
 import { ended, type Event, logOf } from "./threadFixture.ts"
-import { addRole, addToolset, begin, call, fresh, makeWorker, only, turnOf, waitsOf } from "./toolFixture.ts"
+import {
+  addRole,
+  addToolset,
+  begin,
+  call,
+  eventually,
+  fresh,
+  makeWorker,
+  only,
+  turnOf,
+  waitsOf
+} from "./toolFixture.ts"
 
 let server: TestServer
 beforeAll(async () => {
@@ -114,6 +125,29 @@ describe("the tools", () => {
     )
     const [second] = await use(agentId, list({ limit: 1, cursor: first.nextCursor }))
     assert.deepStrictEqual([second.feeds[0].id, second.nextCursor], [ids[2], undefined])
+  })
+
+  it("give 20 rows unless a call says how many, and at most 50", async () => {
+    const agentId = await worker()
+    const prefix = fresh("many")
+    const [feedId = ""] = await Promise.all(
+      Array.from({ length: 51 }, (_, i) => makeFeed(server.alpha, { name: `${prefix}/${i}` }))
+    )
+    const messages = Array.from({ length: 51 }, (_, i) => ({ text: `m${i}` }))
+    assert.strictEqual((await server.alpha.post(`/v1/feeds/${feedId}/messages`, { messages })).status, 201)
+    for (const [name, input, rows] of [
+      ["feeds.read", { feedId }, "messages"],
+      ["feeds.list", { namePrefix: prefix }, "feeds"]
+    ] as const) {
+      const [usual, most, past] = await use(
+        agentId,
+        call(name, input),
+        call(name, { ...input, limit: 50 }),
+        call(name, { ...input, limit: 51 })
+      )
+      assert.deepStrictEqual([usual[rows].length, most[rows].length], [20, 50])
+      assert.match(past, /^tool_input_invalid: /)
+    }
   })
 
   it("read as much as fits, and say where to go on", async () => {
@@ -224,6 +258,57 @@ describe("the tools", () => {
     await use(agentId, append(feedId, "begun by a client"))
     await sent(server.workspaces.alpha, server.alpha, agentId, append(feedId, "begun by a feed"), 3)
     assert.deepStrictEqual(await hopsOf(feedId), [1, 4])
+  })
+})
+
+describe("schedules", () => {
+  const trusted = async () => {
+    const { admin, id } = await ruled()
+    const rules = [{ actions: ["schedule.*"], principals: ["agent"], require: false }]
+    assert.strictEqual((await admin.put("/v1/approval-policy", { rules })).status, 200)
+    const agentId = await worker({ families: ["feeds", "schedules"] }, admin)
+    return { admin, id, agentId, feedId: await makeFeed(admin), path: `/v1/agents/${agentId}/schedules` }
+  }
+  const appending = (feedId: string) => ({
+    name: "Appends",
+    trigger: { type: "interval", seconds: 3_600 },
+    target: { mode: "spawn" },
+    overlap: "allow",
+    message: { content: [{ type: "text", text: append(feedId, "again") }] }
+  })
+
+  it("count on from the turn that has made or changed them, or has them run", async () => {
+    const { admin, agentId, feedId, id, path } = await trusted()
+    const inTurn = (hops: number, tool: string, input: object) => sent(id, admin, agentId, call(tool, input), hops)
+    const [made] = told(await inTurn(3, "schedules.create", appending(feedId)))
+    const { id: scheduleId } = made.schedule
+    const run = async () => assert.strictEqual((await admin.post(`${path}/${scheduleId}/run`)).status, 201)
+    const appended = async (...hops: ReadonlyArray<number>) => {
+      await eventually(async () => (await hopsOf(feedId)).length >= hops.length, "the run appends")
+      assert.deepStrictEqual(await hopsOf(feedId), hops)
+    }
+    await run()
+    await appended(4)
+    await inTurn(5, "schedules.update", { scheduleId, name: "Changed" })
+    await run()
+    await appended(4, 6)
+    assert.strictEqual((await admin.patch(`${path}/${scheduleId}`, { name: "By a client" })).status, 200)
+    await run()
+    await appended(4, 6, 1)
+    await inTurn(2, "schedules.run", { scheduleId })
+    await appended(4, 6, 1, 3)
+  })
+
+  it("are no way around the hops that end a loop of turns", async () => {
+    const { admin, agentId, feedId, path } = await trusted()
+    const { body } = await admin.post(path, appending(feedId))
+    const intent = call("schedules.run", { scheduleId: body.schedule.id })
+    const made = await admin.post(`/v1/agents/${agentId}/subscriptions`, { feedId, includeSelf: true, intent })
+    assert.strictEqual(made.status, 201, made.text)
+    await admin.post(`/v1/feeds/${feedId}/messages`, { messages: [{ text: "first" }] })
+    const subscription = async () => (await admin.get(`/v1/subscriptions/${made.body.id}`)).body
+    await eventually(async () => (await subscription()).lastReason === "hop_limit", "the loop ends")
+    assert.deepStrictEqual(await hopsOf(feedId), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
   })
 })
 

@@ -5,7 +5,7 @@ import { toUuid } from "../../src/domain/ids.ts"
 import { long, short } from "../../src/database/shorthand.ts"
 import { limits } from "../../src/domain/limits.ts"
 import { momentOf } from "../../src/schedules/instants.ts"
-import { type Client, startServer, type TestServer } from "../setup/server.ts"
+import { Client, startServer, type TestServer } from "../setup/server.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
 import { setTimeout as sleep } from "node:timers/promises"
 
@@ -217,6 +217,24 @@ describe("a schedule", () => {
       refused(await alpha.post(schedules(), input({ target: { mode: "thread", threadId } })), 422, "thread_not_found")
   })
 
+  it("works for no other identity than that of whoever makes it, where that has one", async () => {
+    const issued = await alpha.post("/v1/auth/keys", {
+      name: "mallory's",
+      scopes: ["read", "write"],
+      identity: "mallory"
+    })
+    assert.strictEqual(issued.status, 201, issued.text)
+    const mallory = new Client(server.base, issued.body.token)
+    const answer = await mallory.post(schedules(), input({ identity: "ceo" }))
+    refused(answer, 403, "permission_denied", "foreign_identity")
+    assert.strictEqual((await make({}, agentId, mallory)).createdBy.identity, "mallory")
+    const schedule = await make({ identity: "mallory" }, agentId, mallory)
+    for (const identity of ["ceo", null])
+      refused(await mallory.patch(pathOf(schedule), { identity }), 403, "permission_denied", "foreign_identity")
+    assert.strictEqual((await mallory.patch(pathOf(schedule), { name: "Renamed" })).status, 200)
+    assert.strictEqual((await alpha.patch(pathOf(schedule), { identity: "ceo" })).body.schedule.identity, "ceo")
+  })
+
   it("is one of at most a hundred of its agent", { timeout: 60_000 }, async () => {
     const agent = await makeAgent(alpha)
     for (let i = 0; i < limits.schedules; i++) await make({ enabled: false }, agent)
@@ -387,6 +405,26 @@ describe("a moment that comes", () => {
     assert.strictEqual((await alpha.post(`/v1/threads/${threadId}/archive`)).status, 200)
     assert.deepInclude((await settled(silent, 1))[0], { status: "failed", reason: "thread_archived" })
     assert.deepInclude(await get(silent), { enabled: false, disabledReason: "thread_archived" })
+  })
+})
+
+describe("a run that costs more than there is", () => {
+  it("is skipped, and no failure: of its agent's budget, and of its thread's maxCost", async () => {
+    const paid = ["troupe/scripted-paid"]
+    const poor = await makeAgent(alpha, paid, { budget: { limit: 0, window: "total" } })
+    const rich = await makeAgent(alpha, paid)
+    const capped = await makeThread(alpha, rich, { maxCost: 1e-9 })
+    await submit(alpha, capped, "one")
+    await logOf(alpha, capped, ended(1))
+    for (const [agent, target, reason] of [
+      [poor, { mode: "spawn" }, "budget_exceeded"],
+      [rich, { mode: "thread", threadId: capped }, "thread_cost_exceeded"]
+    ] as const) {
+      const schedule = await make({ target }, agent)
+      await run(schedule)
+      assert.deepInclude((await settled(schedule, 1))[0], { status: "skipped", reason })
+      assert.deepInclude(await get(schedule), { enabled: true, lastStatus: "skipped" })
+    }
   })
 })
 

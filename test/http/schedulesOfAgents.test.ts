@@ -102,6 +102,23 @@ describe("the family schedules", () => {
     assert.strictEqual(results.at(-1).failureCode, "tool_input_invalid")
   })
 
+  it("takes no identity: a schedule works for whom the turn works for that makes it", async () => {
+    await trust()
+    const agentId = await makeWorker()
+    const [created, ceo] = await use(
+      agentId,
+      ["schedules.create", input()],
+      ["schedules.create", input({ identity: "ceo" })]
+    )
+    const { id: scheduleId } = created.toolOutput.schedule
+    const changes = await use(
+      agentId,
+      ["schedules.update", { scheduleId, identity: "ceo" }],
+      ["schedules.update", { scheduleId, identity: null }]
+    )
+    for (const { failureCode } of [ceo, ...changes]) assert.strictEqual(failureCode, "tool_input_invalid")
+  })
+
   it("parks where the policy wants approval: the turn goes on, and nothing is made before", async () => {
     await trust(true)
     const agentId = await makeWorker()
@@ -140,6 +157,11 @@ describe("a lease", () => {
     const path = `/v1/agents/${agentId}/schedules/${made.body.schedule.id}`
     assert.strictEqual((await agent.get(`/v1/agents/${agentId}/schedules`)).body.schedules.length, 1)
     assert.strictEqual((await agent.patch(path, { name: "New" })).status, 200)
+    for (const foreign of [
+      await agent.patch(path, { identity: "ceo" }),
+      await agent.post(`/v1/agents/${agentId}/schedules`, input({ identity: "ceo" }))
+    ])
+      assert.deepStrictEqual([foreign.status, foreign.body.code], [403, "foreign_identity"])
     assert.strictEqual((await agent.post(`${path}/run`)).status, 201)
     assert.strictEqual((await agent.get(`${path}/runs`)).status, 200)
     assert.strictEqual((await agent.delete(path)).status, 204)

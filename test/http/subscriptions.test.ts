@@ -146,6 +146,15 @@ describe("targets", () => {
       return found.enabled === false && found
     })
     assert.include(disabled, { disabledReason: "thread_archived", lastStatus: "failed" })
+    // Given another thread it hands over there what the first did not take.
+    const other = await makeThread(server.alpha, agentId)
+    const patch = { target: { mode: "thread", threadId: other }, enabled: true }
+    assert.strictEqual((await server.alpha.patch(`/v1/subscriptions/${one.id}`, patch)).status, 200)
+    const last = await until("handed over", async () => {
+      const found = await read(one.id)
+      return found.lastStatus === "escalated" && found.pendingCount === 0 && found
+    })
+    assert.include(last, { enabled: true, lastThreadId: other })
   })
 })
 

@@ -122,6 +122,17 @@ describe("a schedule", () => {
     assert.strictEqual(walk.snapshot.context.next?.instant, 4_000)
   })
 
+  it("waits anew for the turn that it began last, once a run by hand has begun: an end that came meanwhile is no loss", () => {
+    const walk = at(armed(), 2_000).do(due("r1", { instead: "waits" }))
+    walk.do({ type: "run", run: firing("m1", "manual") }).do({ type: "run", run: firing("m2", "manual") })
+    walk.do({ type: "freed", runId: "r1" })
+    assert.strictEqual(walk.state, "starting")
+    walk.do(started("m1")).do(failed("m2"))
+    assert.deepStrictEqual([walk.state, walk.jobs.slice(-3)], ["holding", ["start m2", "unwatch r1", "watch r1"]])
+    walk.do({ type: "freed", runId: "r1" })
+    assert.deepStrictEqual([walk.state, walk.jobs.at(-1)], ["starting", "start r1"])
+  })
+
   it("that is switched off, deleted or poisoned starts nothing that waits", () => {
     const off = at(armed(), 2_000).do(due("r1", { instead: "waits" }))
     off.do(configure(2, { enabled: false }))

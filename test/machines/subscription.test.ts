@@ -139,6 +139,35 @@ describe("an immediate subscription", () => {
     assert.deepStrictEqual([s.snapshot.value, s.context.batch], ["escalating", batch])
   })
 
+  it("looks again at what a thread refused for good, once it is enabled with another one", () => {
+    const to = (threadId: string) => ({ ...immediate, target: { mode: "thread" as const, threadId } })
+    for (const disables of ["thread_archived", "thread_not_found"] as const) {
+      const s = new Subject().make(to("thr 1"))
+      s.notice(1)
+      s.batch(1, 1, [1])
+      assert.deepStrictEqual(s.refused({ disables }), ["failed", "disabled"])
+      const { batch } = s.context
+      s.configure({ enabled: true })
+      assert.deepStrictEqual([s.snapshot.value, s.context.batch], ["escalating", batch], "the same thread")
+      s.refused({ disables })
+      s.configure({ enabled: true, settings: to("thr 2") })
+      assert.isNull(s.context.batch)
+      s.tell({ type: "listed", version: s.context.version, lastSeq: 1, archived: false })
+      assert.deepStrictEqual(
+        [s.snapshot.value, s.context.noticed.map(({ from, to }) => [from, to])],
+        ["evaluating", [[1, 1]]]
+      )
+    }
+    // Nobody has refused it: it may have been taken.
+    const s = new Subject().make(to("thr 1"))
+    s.notice(1)
+    s.batch(1, 1, [1])
+    const { batch } = s.context
+    s.configure({ enabled: false })
+    s.configure({ enabled: true, settings: to("thr 2") })
+    assert.deepStrictEqual([s.snapshot.value, s.context.batch], ["escalating", batch])
+  })
+
   it("is not disabled by a thread out of reach, nor by a budget, whose batch is looked at anew", () => {
     const s = new Subject().make(immediate)
     s.notice(1)
@@ -157,6 +186,17 @@ describe("an immediate subscription", () => {
     s.batch(1, 1, [1])
     s.submitted()
     assert.deepStrictEqual([s.snapshot.value, s.context.cursor], ["evaluating", 1])
+  })
+
+  it("is disabled where its work breaks its node again and again, and has its batch when it is enabled", () => {
+    const s = new Subject().make(immediate)
+    s.notice(1)
+    s.batch(1, 1, [1])
+    const { batch } = s.context
+    assert.deepStrictEqual(s.tell({ type: "poison" }), ["disabled"])
+    assert.deepStrictEqual([s.context.disabled, s.context.cursor], ["poisoned", 0])
+    s.configure({ enabled: true })
+    assert.deepStrictEqual([s.snapshot.value, s.context.batch], ["escalating", batch])
   })
 
   it("does not look before its feed has been looked through, and then at all of it", () => {

@@ -22,6 +22,7 @@ const storedOf = (input: Partial<ScheduleInput>): StoredSchedule => ({
     message: { content: [{ type: "text", text: "x" }] },
     ...input
   },
+  hops: 0,
   rev: 1,
   anchor: made,
   createdAt: made,

@@ -35,6 +35,7 @@ import { DeliveryTokens } from "../../src/hooks/deliveryToken.ts"
 import { AgentLeases } from "../../src/keys/AgentLeases.ts"
 import { Hooks } from "../../src/hooks/Hooks.ts"
 import { Reviewers } from "../../src/hooks/Reviewers.ts"
+import type { Journal } from "../../src/journal/Journal.ts"
 import { layerPostgresLease } from "../../src/journal/PostgresLease.ts"
 import { layerPostgres } from "../../src/journal/postgres.ts"
 import { layer as layerModels, layerScripted, type ModelsSettings } from "../../src/models/layer.ts"
@@ -150,6 +151,8 @@ export interface ServerOptions {
   readonly schemas?: Layer.Layer<Schemas>
   /** Who reviews for agent hooks, in place of agents. */
   readonly reviewers?: Layer.Layer<Reviewers>
+  /** What stands before the journal, and may fail. */
+  readonly journal?: Layer.Layer<Journal, never, Journal | Database>
 }
 
 const busOf = ({ beside, bus }: ServerOptions) =>
@@ -181,7 +184,7 @@ const services = (url: string, options: ServerOptions) => {
   const toolsets = Toolsets.layer.pipe(Layer.provide(Connections.layer))
   const stores = Layer.mergeAll(
     AgentLeases.layer({ secrets: [new Uint8Array(32).fill(5)], publicUrl: options.publicUrl }),
-    layerPostgres(),
+    options.journal?.pipe(Layer.provide(layerPostgres())) ?? layerPostgres(),
     keysPostgres,
     Connections.layer,
     Directory.layer,

@@ -4,11 +4,11 @@ import { useId, useState } from "react"
 import { answerOf } from "../../../src/client/client.ts"
 import type { components } from "../../../src/client/types.ts"
 import { Act } from "../parts/Act.tsx"
-import { Copy } from "../parts/Copy.tsx"
 import { Failure } from "../parts/Failure.tsx"
 import { Gated } from "../parts/Gated.tsx"
 import { Listing } from "../parts/Listing.tsx"
 import { Fold, Page } from "../parts/Page.tsx"
+import { Secret } from "../parts/Secret.tsx"
 import { Time } from "../parts/Time.tsx"
 import { visibleLine } from "../parts/visible.ts"
 import { type Scope, useSession } from "../session/Session.tsx"
@@ -16,22 +16,6 @@ import { type Scope, useSession } from "../session/Session.tsx"
 const scopes: ReadonlyArray<Scope> = ["read", "run", "write", "approve", "admin"]
 
 type Created = components["schemas"]["ApiKeyCreated"]
-
-const Token = ({ created, onSeen }: { readonly created: Created; readonly onSeen: () => void }) => (
-  <section className="card" aria-label="The new token">
-    <p>
-      The token of <strong>{visibleLine(created.key.name)}</strong>. It is shown here, once:
-    </p>
-    <p>
-      <code>{created.token}</code> <Copy label="copy the token" text={() => created.token} />
-    </p>
-    <div className="buttons">
-      <button type="button" onClick={onSeen}>
-        I have it
-      </button>
-    </div>
-  </section>
-)
 
 const NewKey = ({ onCreated }: { readonly onCreated: (created: Created) => void }) => {
   const { auth, troupe } = useSession()
@@ -113,7 +97,9 @@ export const Keys = () => {
   }
   return (
     <Page title="Keys" path="/v1/auth/keys">
-      {created === undefined ? null : <Token created={created} onSeen={() => setCreated(undefined)} />}
+      {created === undefined ? null : (
+        <Secret kind="token" of={created.key.name} value={created.token} onSeen={() => setCreated(undefined)} />
+      )}
       <Listing
         label="Keys"
         empty="There is no key."

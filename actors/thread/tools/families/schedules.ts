@@ -7,7 +7,6 @@ import { Effect, Result, Schema } from "effect"
 import type { Database } from "../../../../src/database/Database.ts"
 import type { Tx } from "../../../../src/database/handle.ts"
 import { withdrawable } from "../../../../src/database/withdrawable.ts"
-import type { Principal } from "../../../../src/domain/principal.ts"
 import { wordsOf } from "../../../../src/domain/problems.ts"
 import { ScheduleId } from "../../../../src/domain/resourceIds.ts"
 import type { OperationAction } from "../../../../src/operations/operation.ts"
@@ -18,7 +17,8 @@ import {
   createSchedule,
   deleteSchedule,
   type SchedulePatchRefusal,
-  patchSchedule
+  patchSchedule,
+  type SchedulingBy
 } from "../../../../src/schedules/rows.ts"
 import { ScheduleInput, SchedulePatch } from "../../../../src/schedules/schedule.ts"
 import { shown, startingRun } from "../../../../src/schedules/shown.ts"
@@ -40,6 +40,12 @@ export interface SchedulesOptions {
 
 const scheduleId = ScheduleId.annotate({ description: "Id of the schedule, sch_…; schedules.list has them." })
 
+// Its schedules work for whom the turn works for that makes them.
+const { identity: _given, ...createFields } = ScheduleInput.fields
+const { identity: _changed, ...patchFields } = SchedulePatch.fields
+const CreateInput = Schema.Struct(createFields)
+const UpdateInput = Schema.Struct({ scheduleId, ...patchFields })
+
 const refusal = ({ error, message }: ScheduleRefusal<string>) => toolError(`${error}: ${message}.`)
 const noSchedule = refusal(notThere({ refused: "not_found" }))
 
@@ -55,10 +61,9 @@ const notChanged = (why: SchedulePatchRefusal) => {
   }
 }
 
-const principalOf = ({ agentId, identity }: CallBy): Principal => ({
-  type: "agent",
-  id: agentId,
-  ...(identity === undefined ? {} : { identity })
+const authorOf = ({ agentId, hops, identity }: CallBy): SchedulingBy => ({
+  principal: { type: "agent", id: agentId, ...(identity === undefined ? {} : { identity }) },
+  hops
 })
 
 export const schedulesFamily = ({ approval, database, now, wake }: SchedulesOptions): Family => {
@@ -121,13 +126,13 @@ export const schedulesFamily = ({ approval, database, now, wake }: SchedulesOpti
       description:
         "Makes a schedule: you get its message at its instants, in a new conversation each time (target spawn) or in " +
         "one thread of yours. Say in the message all that you will need to know then.",
-      input: ScheduleInput,
+      input: CreateInput,
       readOnly: false,
       idempotent: true,
       run: (by, input, toolCallId) => {
         const id = begunBy("schedule", toolCallId)
         return done(by, "schedule.create", { input }, id, async (tx) => {
-          const made = await createSchedule(tx, by.workspace, by.agentId, input, principalOf(by), now(), id)
+          const made = await createSchedule(tx, by.workspace, by.agentId, input, authorOf(by), now(), id)
           return "refused" in made ? refusal(notMade(made)) : { output: { schedule: shown(made) } }
         })
       }
@@ -135,12 +140,12 @@ export const schedulesFamily = ({ approval, database, now, wake }: SchedulesOpti
     builtIn({
       name: "schedules.update",
       description: "Changes one of your schedules: what is left out stays, null clears.",
-      input: Schema.Struct({ scheduleId, ...SchedulePatch.fields }),
+      input: UpdateInput,
       readOnly: false,
       idempotent: true,
       run: (by, { scheduleId, ...patch }) =>
         done(by, "schedule.update", { scheduleId, patch }, scheduleId, async (tx) => {
-          const found = await patchSchedule(tx, by.workspace, by.agentId, scheduleId, patch, always, now())
+          const found = await patchSchedule(tx, by.workspace, by.agentId, scheduleId, patch, by.hops, always, now())
           return "refused" in found ? notChanged(found) : { output: { schedule: shown(found) } }
         })
     }),
@@ -164,7 +169,7 @@ export const schedulesFamily = ({ approval, database, now, wake }: SchedulesOpti
       run: (by, { scheduleId }, toolCallId) =>
         done(by, "schedule.run", { scheduleId }, scheduleId, async (tx) => {
           const runId = begunBy("scheduleRun", toolCallId)
-          const asked = await askForRun(tx, by.workspace, by.agentId, scheduleId, now(), runId)
+          const asked = await askForRun(tx, by.workspace, by.agentId, scheduleId, by.hops, now(), runId)
           return asked === undefined
             ? noSchedule
             : { output: { run: startingRun(scheduleId, asked.runId, asked.at, "manual") } }

@@ -1,0 +1,231 @@
+/**
+ * Crash points of what lives in rows as well as in the journal: two nodes on one database, and a scenario in a workspace
+ * of its own. At one commit of the scenario the node that makes it dies as far as that actor goes: before the commit or
+ * after it, nobody hears any more, and the other node takes over cold. The client goes on at the other node, each
+ * request under the key that it had before.
+ *
+ * K1. Of an append only what went before reaches the journal: nothing of the actor runs on there.
+ * K2. Whatever is asked of the node that has died hangs, and the client asks the other one.
+ */
+import { assert } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { sql } from "kysely"
+import { setTimeout as sleep } from "node:timers/promises"
+import { Database } from "../../src/database/Database.ts"
+import { toUuid } from "../../src/domain/ids.ts"
+import { type ActorRef, type Append, Journal, Superseded } from "../../src/journal/Journal.ts"
+import { draws } from "../actors/crashes.ts"
+import { type Client, startServer, type TestServer } from "../setup/server.ts"
+import { fresh } from "./toolFixture.ts"
+
+type Fault = "before" | "after"
+interface Misfortune {
+  readonly commit: number
+  readonly fault: Fault
+}
+
+interface Watched {
+  readonly misfortune: Misfortune | undefined
+  commits: number
+  /** The node that has died, as soon as it has. */
+  readonly died: PromiseWithResolvers<number>
+}
+
+/** Commits that a scenario counts: the actors' own, and those by which a thread takes what they hand over. */
+const counts = ({ actor, birth, facts }: Append) =>
+  actor.kind === "subscription" ||
+  actor.kind === "schedule" ||
+  (actor.kind === "thread" && (birth !== undefined || facts.some(({ type }) => type === "user_message")))
+
+export class Crashes {
+  readonly #watched = new Map<string, Watched>()
+
+  watch(workspace: string, misfortune: Misfortune | undefined): Watched {
+    const watched: Watched = { misfortune, commits: 0, died: Promise.withResolvers() }
+    this.#watched.set(workspace, watched)
+    return watched
+  }
+
+  /** What stands before the journal of a node. */
+  layer(node: number) {
+    return Layer.effect(
+      Journal,
+      Effect.gen({ self: this }, function* () {
+        const database = yield* Database
+        const journal = yield* Journal
+        const owner = (id: string) =>
+          Effect.map(
+            database.run("test.owner", (db) =>
+              db.selectFrom("heads").select("owner").where("id", "=", toUuid(id)).executeTakeFirst()
+            ),
+            (row) => row?.owner ?? null
+          )
+        /** As when its owner's lease has lapsed: it is anybody's, and what is due of it is noted. */
+        const orphan = ({ id }: ActorRef) =>
+          database.run("test.orphan", (db) =>
+            sql`with lost as (update heads set owner = null, epoch = epoch + 1 where id = ${toUuid(id)}::uuid
+                returning id, runnable_at)
+              insert into agenda (at, actors) select runnable_at, array[id] from lost where runnable_at is not null`.execute(
+              db
+            )
+          )
+        const die = Effect.fnUntraced(function* (actor: ActorRef, died: PromiseWithResolvers<number>) {
+          yield* Effect.orDie(orphan(actor))
+          died.resolve(node)
+          // K1. The node forgets the actor only once the other one has it, or has nothing to do with it.
+          for (let i = 0; i < 60 && (yield* Effect.orDie(owner(actor.id))) === null; i++) yield* Effect.sleep(50)
+          return yield* new Superseded({ actor })
+        })
+        return Journal.of({
+          ...journal,
+          append: (append) =>
+            Effect.suspend(() => {
+              const watched = this.#watched.get(append.actor.workspace)
+              if (watched === undefined || !counts(append)) return journal.append(append)
+              const { died, misfortune } = watched
+              if (++watched.commits !== misfortune?.commit) return journal.append(append)
+              const dead = die(append.actor, died)
+              return misfortune.fault === "before" ? dead : Effect.andThen(journal.append(append), dead)
+            })
+        })
+      })
+    )
+  }
+}
+
+/** Two nodes that crash as they are told. */
+export const startNodes = async () => {
+  const crashes = new Crashes()
+  const first = await startServer({ idleMs: 100, journal: crashes.layer(0) })
+  const second = await startServer({ beside: first, name: "second", idleMs: 100, journal: crashes.layer(1) })
+  return {
+    crashes,
+    first,
+    second,
+    stop: async () => {
+      await second.stop()
+      await first.stop()
+    }
+  }
+}
+export type Nodes = Awaited<ReturnType<typeof startNodes>>
+
+/** Until it is there. */
+export const until = async <A>(what: string, look: () => Promise<A | undefined | false>): Promise<A> => {
+  for (const end = performance.now() + 40_000; performance.now() < end; await sleep(50)) {
+    const found = await look()
+    if (found !== undefined && found !== false) return found
+  }
+  return assert.fail(`it never came to that: ${what}`)
+}
+
+/** One run of a scenario, as its client sees it. */
+export class Run {
+  readonly server: TestServer
+  readonly workspace: string
+  readonly #clients: ReadonlyArray<Client>
+  readonly #watched: Watched
+  #at = 0
+
+  constructor(server: TestServer, workspace: string, clients: ReadonlyArray<Client>, watched: Watched) {
+    this.server = server
+    this.workspace = workspace
+    this.#clients = clients
+    this.#watched = watched
+    void watched.died.promise.then((node) => {
+      this.#at = 1 - node
+    })
+  }
+
+  get commits() {
+    return this.#watched.commits
+  }
+
+  get client() {
+    return this.#clients[this.#at] ?? assert.fail("no node")
+  }
+
+  /** K2. Asked until it is answered, under one key; `known` are answers that a repeated request may get. */
+  async ask(method: string, path: string, body: unknown, known: ReadonlyArray<number> = []) {
+    const key = { "idempotency-key": fresh("key") }
+    for (const end = performance.now() + 40_000; performance.now() < end; await sleep(50)) {
+      const { client } = this
+      const lost = this.#watched.died.promise.then((node) => sleep(client === this.#clients[node] ? 300 : 10_000))
+      const answer = await Promise.race([client.send(method, path, body, key), lost])
+      if (answer === undefined || answer.status === 503) continue
+      assert.isTrue(answer.status < 300 || known.includes(answer.status), `${method} ${path}: ${answer.text}`)
+      return answer.body
+    }
+    return assert.fail(`${method} ${path} was never answered`)
+  }
+
+  post(path: string, body: unknown = {}) {
+    return this.ask("POST", path, body)
+  }
+
+  patch(path: string, body: unknown) {
+    return this.ask("PATCH", path, body)
+  }
+
+  query<Row>(statement: ReturnType<typeof sql<Row>>) {
+    return this.server.runtime.runPromise(
+      this.server.database.run("test", async (db) => (await statement.execute(db)).rows)
+    )
+  }
+
+  /** Until nothing in the workspace is about to happen to actors of that kind, or to any, nor waits to be delivered. */
+  rest(kind = "%") {
+    const space = toUuid(this.workspace)
+    return until("rest", async () => {
+      const [found] = await this.query(sql<{ readonly busy: number }>`select
+        (select count(*) from heads where workspace = ${space}::uuid and kind like ${kind}
+            and runnable_at < now() + interval '30 seconds')::int
+          + (select count(*) from inbox where workspace = ${space}::uuid)::int as busy`)
+      return found?.busy === 0
+    })
+  }
+}
+
+export interface Scenario {
+  readonly name: string
+  /** Does it, and asserts what holds in the end, whatever crashed. */
+  readonly does: (run: Run) => Promise<void>
+}
+
+const atOnce = 6
+
+const runIn = async ({ crashes, first, second }: Nodes, { does, name }: Scenario, misfortune?: Misfortune) => {
+  const workspace = await first.workspace(fresh(`crash ${name}`))
+  const client = await first.client(workspace)
+  const watched = crashes.watch(workspace, misfortune)
+  const run = new Run(first, workspace, [client, second.at(client)], watched)
+  try {
+    await does(run)
+  } catch (cause) {
+    if (misfortune === undefined) throw cause
+    const { commit, fault } = misfortune
+    throw new Error(`${name}: crash ${fault} commit ${commit}: ${String(cause)}`, { cause })
+  }
+  return run.commits
+}
+
+const { drawn, isDrawn } = draws()
+
+/** Runs a scenario whole, and then with a crash at each of its commits, or at those that are drawn. */
+export const withEachCrash = async (nodes: Nodes, scenario: Scenario) => {
+  const commits = await runIn(nodes, scenario)
+  assert.isAbove(commits, 0)
+  const all = Array.from({ length: commits }, (_, i) => i + 1).flatMap((commit) =>
+    (["before", "after"] as const).map((fault): Misfortune => ({ commit, fault }))
+  )
+  const left = all.filter(() => isDrawn())
+  console.log(`crash points of ${scenario.name}: ${left.length} of ${all.length} ${drawn}`)
+  const failures: Array<unknown> = []
+  await Promise.all(
+    Array.from({ length: atOnce }, async () => {
+      for (let next = left.shift(); next !== undefined; next = left.shift())
+        await runIn(nodes, scenario, next).catch((cause: unknown) => failures.push(cause))
+    })
+  )
+  if (failures.length > 0) throw new AggregateError(failures, failures.map(String).join("\n"))
+}

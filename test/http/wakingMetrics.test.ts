@@ -1,0 +1,66 @@
+/** What `/metrics` tells of what wakes agents, and of what is told of them. */
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { json, type HookServer, startHookServer } from "../hooks/hookServer.ts"
+import { startServer, type TestServer } from "../setup/server.ts"
+import { makeAgent, text } from "./threadFixture.ts"
+import { eventually } from "./toolFixture.ts"
+
+let server: TestServer
+let hooks: HookServer
+beforeAll(async () => {
+  hooks = await startHookServer()
+  server = await startServer()
+})
+afterAll(async () => {
+  await server.stop()
+  await hooks.stop()
+})
+
+const metric = async (line: RegExp) => {
+  const [, value] = line.exec((await server.anonymous.get("/metrics")).text) ?? []
+  return value === undefined ? 0 : Number(value)
+}
+const grows = (line: RegExp) => eventually(async () => (await metric(line)) > 0, String(line))
+
+describe("the metrics", () => {
+  it("count the runs of schedules, and how late they begin; those by hand are not late", async () => {
+    const agentId = await makeAgent(server.alpha)
+    const schedule = async (at: number) => {
+      const made = await server.alpha.post(`/v1/agents/${agentId}/schedules`, {
+        name: "S",
+        trigger: { type: "once", at: new Date(at).toISOString() },
+        target: { mode: "spawn" },
+        message: { content: text("go") }
+      })
+      assert.strictEqual(made.status, 201, made.text)
+      return made.body.schedule.id as string
+    }
+    const started = /^troupe_schedule_runs_total\{status="started"\} (\d+)/m
+    const begun = /^troupe_schedule_lag_seconds_count (\d+)/m
+    const id = await schedule(Date.now() + 86_400_000)
+    assert.strictEqual((await server.alpha.post(`/v1/agents/${agentId}/schedules/${id}/run`)).status, 201)
+    await grows(started)
+    assert.strictEqual(await metric(begun), 0)
+    await schedule(Date.now() + 300)
+    await grows(begun)
+    assert.isBelow(await metric(/^troupe_schedule_lag_seconds_sum ([\d.e-]+)/m), 5)
+  })
+
+  it("count what subscriptions make of messages", async () => {
+    const agentId = await makeAgent(server.alpha)
+    const feed = await server.alpha.post("/v1/feeds", { name: "news" })
+    const path = `/v1/feeds/${feed.body.feed.id}/messages`
+    await server.alpha.post(`/v1/agents/${agentId}/subscriptions`, { feedId: feed.body.feed.id })
+    await server.alpha.post(path, { messages: [{ text: "news" }] })
+    await grows(/^troupe_subscription_evaluations_total\{outcome="escalated"\} (\d+)/m)
+  })
+
+  it("count attempts of webhooks by what came of them", async () => {
+    hooks.answers(json({}, 500), json({}, 204))
+    const made = await server.alpha.post("/v1/webhooks", { url: hooks.url, events: ["webhook.test"] })
+    for (const outcome of ["failed", "delivered"]) {
+      await server.alpha.post(`/v1/webhooks/${made.body.webhook.id}/test`)
+      await grows(new RegExp(`^troupe_webhook_attempts_total\\{outcome="${outcome}"\\} (\\d+)`, "m"))
+    }
+  })
+})
