@@ -1,8 +1,10 @@
 /**
  * `node bench/schedules.ts`: how fast schedules fire: many that are due in one second, beside as many threads that are
- * made by requests; and one among many that lie a week ahead, which cost no look anything.
+ * made by requests; and one among many that lie a week ahead, which cost no look anything. `--only nodes`, which takes as
+ * long as it says: three nodes, two of which are restarted while schedules come due. That needs nats-server on PATH.
  *
  *   --only due,far   --due 10000   --far 100000   --single 50   --looks 300   --profile   --write
+ *   --only nodes   --spread 100000   --spreadSeconds 600
  */
 import { Effect, Redacted } from "effect"
 import { parseArgs } from "node:util"
@@ -24,7 +26,7 @@ import {
   restingThreads
 } from "./scheduleCopies.ts"
 import { summarize } from "./statistics.ts"
-import { startPostgres, startTroupe } from "./systems.ts"
+import { startNats, startPostgres, startTroupe } from "./systems.ts"
 import { makeThreads, message } from "./turns.ts"
 
 const { values } = parseArgs({
@@ -34,6 +36,8 @@ const { values } = parseArgs({
     far: { type: "string", default: "100000" },
     single: { type: "string", default: "50" },
     looks: { type: "string", default: "300" },
+    spread: { type: "string", default: "100000" },
+    spreadSeconds: { type: "string", default: "600" },
     profile: { type: "boolean", default: false },
     write: { type: "boolean", default: false }
   }
@@ -132,6 +136,54 @@ try {
       round(many.look.p50 / none.look.p50),
       "at most 1.2",
       many.look.p50 / none.look.p50 <= 1.2
+    )
+  }
+
+  if (wanted.has("nodes")) {
+    const [count, seconds] = [Number(values.spread), Number(values.spreadSeconds)]
+    const url = await meter.createDatabase("schedules_nodes")
+    const nats = await startNats()
+    const start = (name: string, agents = 0) =>
+      startTroupe("schedules_nodes", url, {
+        agents,
+        environment: { TROUPE_NODE_ID: name, TROUPE_NATS_URL: nats.url }
+      })
+    const nodes = new Map([["n1", await start("n1", 16)]])
+    for (const name of ["n2", "n3"]) nodes.set(name, await start(name))
+    const { target } = nodes.get("n1") ?? { target: undefined }
+    if (target === undefined) throw new Error("the first node is not there")
+    const first = minuteAfter(20_000 + count / 2)
+    const original = await makeOriginal(url, target, dailyAt(first), seconds)
+    await copySchedules(url, original, target.agents, count - 1)
+    if (Date.now() > first.getTime()) throw new Error("making the schedules took too long")
+    /** From when a node is told to stop until ten seconds after it is there again. */
+    const restarts: Array<readonly [from: number, to: number]> = []
+    for (const [i, name] of ["n2", "n3"].entries()) {
+      await pause(first.getTime() + ((i + 1) * seconds * 1_000) / 3 - Date.now())
+      const from = Date.now()
+      await nodes.get(name)?.stop()
+      nodes.set(name, await start(name))
+      restarts.push([from, Date.now() + 10_000])
+      console.log(`        ${name} restarted in ${round((Date.now() - from) / 1_000, 1)} s`)
+    }
+    await pause(first.getTime() + seconds * 1_000 - Date.now())
+    await restingThreads(url, first.getTime(), count, 120_000)
+    const fired = await firedBetween(url, first.getTime(), first.getTime(), seconds)
+    for (const node of nodes.values()) await node.stop()
+    await nats.stop()
+    const isBeside = ({ moment }: Fired) => restarts.some(([from, to]) => moment >= from && moment <= to)
+    const [all, quiet] = [lagsOf(fired), lagsOf(fired.filter((one) => !isBeside(one)))]
+    found(
+      `of ${count} schedules due within ${seconds} s on three nodes, two restarted meanwhile, those that fired once`,
+      `${fired.length}`,
+      "all",
+      isEachOnce(fired, count)
+    )
+    found(
+      "how late: p50, p99; outside of ten seconds after a restart p99",
+      `${round(all.p50, 0)} ms, ${round(all.p99, 0)} ms; ${round(quiet.p99, 0)} ms`,
+      "at most 5 s",
+      quiet.p99 <= 5_000
     )
   }
 

@@ -4,100 +4,60 @@
  */
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import type { AnyStateMachine, AnyStateNode } from "xstate"
-import { chart as identity } from "../machines/identity/chart.ts"
-import { chart as schedule } from "../machines/schedule/chart.ts"
-import { chart as subscription } from "../machines/subscription/chart.ts"
-import { callChart, hooksChart } from "../machines/thread/callChart.ts"
-import { chart as thread } from "../machines/thread/chart.ts"
+import { charts } from "../machines/charts.ts"
+import { type ChartDefinition, definitionOf } from "../machines/definition.ts"
 
-export const charts: Readonly<Record<string, AnyStateMachine>> = {
-  thread,
-  call: callChart,
-  hooks: hooksChart,
-  identity,
-  schedule,
-  subscription
-}
+const nameOf = (id: string) => id.split(".").at(-1) ?? id
+/** Diagrams know no dots in names. */
+const drawn = (id: string) => id.replaceAll(".", "_")
 
-const idOf = ({ path }: AnyStateNode) => path.join("_")
-
-interface Edge {
-  readonly from: AnyStateNode
-  readonly to: AnyStateNode | undefined
-  /** The event; empty where the state is left at once. */
-  readonly on: string
-  readonly guard: string
-  readonly description: string
-}
-
-const statesOf = (node: AnyStateNode): ReadonlyArray<AnyStateNode> =>
-  Object.values(node.states).flatMap((state: AnyStateNode) => [state, ...statesOf(state)])
-
-/** Transitions in the order in which they are tried. */
-const edgesOf = (node: AnyStateNode): ReadonlyArray<Edge> => {
-  const own = [...(node.always ?? []), ...[...node.transitions.values()].flat()]
-  return own.map(({ description = "", eventType, guard, target }) => ({
-    from: node,
-    to: target?.[0],
-    on: eventType,
-    guard: typeof guard === "string" ? guard : "",
-    description
-  }))
-}
-
-const diagramOf = (machine: AnyStateMachine) => {
-  const states = statesOf(machine.root)
-  const lines = (node: AnyStateNode, indent: string): ReadonlyArray<string> => {
-    const inner: ReadonlyArray<AnyStateNode> = Object.values(node.states)
-    if (inner.length === 0) return node.key === idOf(node) ? [] : [`${indent}state "${node.key}" as ${idOf(node)}`]
-    const first = node.initial?.target[0]
-    const body = [
-      ...(first === undefined ? [] : [`${indent}  [*] --> ${idOf(first)}`]),
-      ...inner.flatMap((state) => lines(state, `${indent}  `))
-    ]
-    return node.path.length === 0 ? body : [`${indent}state ${idOf(node)} {`, ...body, `${indent}}`]
-  }
+const diagramOf = ({ initial, states, transitions }: ChartDefinition) => {
+  const lines = (parent: string | undefined, indent: string): ReadonlyArray<string> =>
+    states
+      .filter((state) => state.parent === parent)
+      .flatMap(({ id, initial }) => {
+        if (initial === undefined)
+          return nameOf(id) === drawn(id) ? [] : [`${indent}state "${nameOf(id)}" as ${drawn(id)}`]
+        const inner = `${indent}  `
+        return [`${indent}state ${drawn(id)} {`, `${inner}[*] --> ${drawn(initial)}`, ...lines(id, inner), `${indent}}`]
+      })
   const labels = new Map<string, Set<string>>()
-  for (const { from, guard, on, to } of states.flatMap(edgesOf)) {
-    if (to === undefined) continue
-    const edge = `${idOf(from)} --> ${idOf(to)}`
-    labels.set(edge, (labels.get(edge) ?? new Set()).add(on === "" ? guard : on))
+  for (const { event, guard = "", source, target } of transitions) {
+    // Those of any state would be in the way of all others.
+    if (target === undefined || source === "") continue
+    const edge = `${drawn(source)} --> ${drawn(target)}`
+    labels.set(edge, (labels.get(edge) ?? new Set()).add(event ?? guard))
   }
   const edges = [...labels].map(([edge, events]) => {
     const label = [...events].filter((event) => event !== "").join(", ")
     return `  ${edge}${label === "" ? "" : ` : ${label}`}`
   })
-  return ["```mermaid", "stateDiagram-v2", ...lines(machine.root, ""), ...edges, "```"]
+  return ["```mermaid", "stateDiagram-v2", `  [*] --> ${drawn(initial)}`, ...lines(undefined, "  "), ...edges, "```"]
 }
 
 const row = (cells: ReadonlyArray<string>) => `| ${cells.join(" | ")} |`
+const code = (name: string | undefined) => (name === undefined ? "" : `\`${name}\``)
 
-const tablesOf = (machine: AnyStateMachine) => {
-  const name = (node: AnyStateNode) => `\`${node.path.join(".")}\``
-  const states = statesOf(machine.root)
-  const edges = [machine.root, ...states].flatMap(edgesOf)
-  return [
-    row(["State", "What it is"]),
-    row(["-", "-"]),
-    ...states.map((node) => row([name(node), node.description ?? ""])),
-    "",
-    row(["In", "On", "If", "To", "What happens"]),
-    row(["-", "-", "-", "-", "-"]),
-    ...edges.map(({ description, from, guard, on, to }) =>
-      row([
-        from.path.length === 0 ? "any state" : name(from),
-        on === "" ? "at once" : `\`${on}\``,
-        guard === "" ? "" : `\`${guard}\``,
-        to === undefined ? "" : name(to),
-        description
-      ])
-    )
-  ]
-}
+const tablesOf = ({ states, transitions }: ChartDefinition) => [
+  row(["State", "What it is"]),
+  row(["-", "-"]),
+  ...states.map(({ description, id }) => row([code(id), description])),
+  "",
+  row(["In", "On", "If", "To", "What happens"]),
+  row(["-", "-", "-", "-", "-"]),
+  ...transitions.map(({ description, event, guard, source, target }) =>
+    row([
+      source === "" ? "any state" : code(source),
+      event === undefined ? "at once" : code(event),
+      code(guard),
+      code(target),
+      description
+    ])
+  )
+]
 
 /** The chart as architecture.md shows it. */
-export const shown = (machine: AnyStateMachine) => [...diagramOf(machine), "", ...tablesOf(machine)].join("\n")
+export const shown = (chart: ChartDefinition) => [...diagramOf(chart), "", ...tablesOf(chart)].join("\n")
 
 /** The document with its charts as they are now. */
 export const withCharts = (document: string) =>
@@ -105,7 +65,7 @@ export const withCharts = (document: string) =>
     (text, [name, machine]) =>
       text.replace(
         new RegExp(`<!-- chart: ${name} -->.*?<!-- /chart -->`, "s"),
-        () => `<!-- chart: ${name} -->\n\n${shown(machine)}\n\n<!-- /chart -->`
+        () => `<!-- chart: ${name} -->\n\n${shown(definitionOf(machine))}\n\n<!-- /chart -->`
       ),
     document
   )

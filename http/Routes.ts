@@ -9,6 +9,7 @@ import { Api } from "./Api.ts"
 import { ApprovalsHandlers } from "./approvals/handlers.ts"
 import { AuthHandlers } from "./auth/handlers.ts"
 import * as consoleServing from "./console/serving.ts"
+import { ChartsHandlers } from "./charts/handlers.ts"
 import { ConnectionsHandlers } from "./connections/handlers.ts"
 import { EventsHandlers } from "./events/handlers.ts"
 import { FeedsHandlers } from "./feeds/handlers.ts"
@@ -45,6 +46,7 @@ const Handlers = Layer.mergeAll(
   AgentsHandlers,
   ApprovalsHandlers,
   AuthHandlers,
+  ChartsHandlers,
   ConnectionsHandlers,
   EventsHandlers,
   FeedsHandlers,

@@ -11,7 +11,7 @@ import { begunBy } from "../thread/tools/derivedIds.ts"
 import { sibling } from "../../src/domain/ids.ts"
 import type { Principal } from "../../src/domain/principal.ts"
 import type { ReadSchedule } from "../../src/schedules/reading.ts"
-import { type StoredSchedule, settingsOf } from "../../src/schedules/shown.ts"
+import type { StoredSchedule } from "../../src/schedules/shown.ts"
 import type { Job } from "../../machines/schedule/changes.ts"
 import type { StopReason, Firing } from "../../machines/schedule/commands.ts"
 import type { Snapshot } from "../../machines/schedule/chart.ts"
@@ -75,7 +75,7 @@ export const makePerform = ({ isOver, read, threads, untilOver }: SchedulePerfor
   /** Of `interrupt`: the turn before is cancelled first. */
   const clear = Effect.fnUntraced(function* ({ ref, snapshot }: ActorView<Snapshot>, schedule: StoredSchedule) {
     const { lastTurn } = snapshot.context
-    if (lastTurn === null || settingsOf(schedule).overlap !== "interrupt") return
+    if (lastTurn === null || schedule.input.overlap !== "interrupt") return
     const { threadId, turnId } = lastTurn
     const { workspace } = ref
     if (yield* isOver(workspace, lastTurn)) return
@@ -99,8 +99,7 @@ export const makePerform = ({ isOver, read, threads, untilOver }: SchedulePerfor
     }
     if (input.target.mode === "thread") {
       const { threadId } = input.target
-      const { submitMode } = settingsOf(schedule)
-      return Effect.map(threads.submitAs(asked, threadId, { ...message, mode: submitMode }), (reply) => ({
+      return Effect.map(threads.submitAs(asked, threadId, { ...message, mode: input.submitMode }), (reply) => ({
         reply,
         threadId
       }))

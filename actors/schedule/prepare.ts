@@ -6,7 +6,7 @@ import { beginsAnew, firstInstant } from "../../src/schedules/clock.ts"
 import { type Clockwork, countInstants, momentOf, newestInstant, nextInstant } from "../../src/schedules/instants.ts"
 import type { ReadSchedule } from "../../src/schedules/reading.ts"
 import { runIdOf } from "../../src/schedules/runIds.ts"
-import { clockworkOf, type StoredSchedule, settingsOf } from "../../src/schedules/shown.ts"
+import { clockworkOf, type StoredSchedule } from "../../src/schedules/shown.ts"
 import type { Command, Next, ScheduleCommand } from "../../machines/schedule/commands.ts"
 import type { Context } from "../../machines/schedule/context.ts"
 import type { Snapshot } from "../../machines/schedule/chart.ts"
@@ -28,7 +28,7 @@ export interface SchedulePreparing {
 }
 
 const momentIn = (schedule: StoredSchedule, instant: number) =>
-  momentOf(clockworkOf(schedule), schedule.id, settingsOf(schedule).jitterSeconds, instant)
+  momentOf(clockworkOf(schedule), schedule.id, schedule.input.jitterSeconds, instant)
 
 const nextAt = (schedule: StoredSchedule, instant: number | undefined): { readonly next?: Next } =>
   instant === undefined ? {} : { next: { instant, moment: momentIn(schedule, instant) } }
@@ -46,6 +46,9 @@ const countedAtATime = 100
 const counting = Semaphore.makeUnsafe(1)
 
 const count = (clockwork: Clockwork, first: number, last: number) =>
+  first === last ? Effect.succeed(1) : countMany(clockwork, first, last)
+
+const countMany = (clockwork: Clockwork, first: number, last: number) =>
   Effect.gen(function* () {
     const counted = countInstants(clockwork, first, last, countedAtATime)
     for (;;) {
@@ -75,7 +78,7 @@ export const makePrepare = ({ directory, isOver, read }: SchedulePreparing) => {
     const { isArchived, schedule } = yield* standing(being)
     const { context } = being.snapshot
     const anew = beginsAnew(schedule, context)
-    const enabled = schedule.input.enabled ?? true
+    const { enabled } = schedule.input
     const first = firstInstant(clockworkOf(schedule), schedule, context)
     const fires = enabled && (anew || context.disabledReason === null)
     const command: ScheduleCommand<"configure"> = {
@@ -98,7 +101,7 @@ export const makePrepare = ({ directory, isOver, read }: SchedulePreparing) => {
     { held, lastTurn }: Context,
     schedule: StoredSchedule
   ) {
-    const { overlap } = settingsOf(schedule)
+    const { overlap } = schedule.input
     if (held !== null) return { skips: "overlap" } as const
     if (overlap === "allow" || overlap === "interrupt" || lastTurn === null) return undefined
     if (yield* isOver(workspace, lastTurn)) return undefined
@@ -119,7 +122,7 @@ export const makePrepare = ({ directory, isOver, read }: SchedulePreparing) => {
     const first = context.next.instant
     const newest = newestDue(schedule, first, at)
     // Its jitter makes it come later, not older.
-    const isFresh = at - momentIn(schedule, newest) <= settingsOf(schedule).catchUpSeconds * 1_000
+    const isFresh = at - momentIn(schedule, newest) <= schedule.input.catchUpSeconds * 1_000
     const missed = (yield* count(clockwork, first, newest)) - (isFresh ? 1 : 0)
     const lastMissed = isFresh ? first : newest
     const instead = isDisabled(schedule, workspace, agent?.identity)

@@ -12,6 +12,7 @@ import { Images } from "../../src/images/Images.ts"
 import { Quotas } from "../../src/quotas/Quotas.ts"
 import { Reviewers } from "../../src/hooks/Reviewers.ts"
 import { Database } from "../../src/database/Database.ts"
+import { makeAgentMayName } from "../../src/agents/agentModels.ts"
 import { Directory } from "../../src/agents/Directory.ts"
 import { Budgets } from "../../src/agents/Budgets.ts"
 import { Spending } from "../../src/agents/Spending.ts"
@@ -112,7 +113,13 @@ export const layer = (options: ThreadOptions) =>
         connectionsFamily(database),
         memoryFamily({ approval, database, now: lease.now }),
         feedsFamily({ approval, bus, conditions: yield* ConditionJudge, database, journal }),
-        schedulesFamily({ approval, database, now: lease.now, wake: (id) => bus.wake(shardOf(id)) }),
+        schedulesFamily({
+          approval,
+          database,
+          mayName: yield* makeAgentMayName,
+          now: lease.now,
+          wake: (id) => bus.wake(shardOf(id))
+        }),
         subscriptionsFamily({ approval, changing: yield* makeChanging, database })
       ])
       const { admissionOf, selects } = yield* makeAdmission((workspace, ids) =>

@@ -20,7 +20,8 @@ const links = [
   { to: "/operations", label: "Operations" },
   { to: "/usage", label: "Usage" },
   { to: "/limits", label: "Limits" },
-  { to: "/nodes", label: "Nodes" }
+  { to: "/nodes", label: "Nodes" },
+  { to: "/charts", label: "Charts" }
 ] as const
 
 export const SetupMenu = () => {

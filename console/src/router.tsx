@@ -31,7 +31,7 @@ const thread = createRoute({
   path: "/threads/$threadId",
   validateSearch: ({ seq, view }) => ({
     ...(whole(seq) === undefined ? {} : { seq: whole(seq) }),
-    ...(view === "events" ? { view: "events" as const } : {})
+    ...(view === "events" || view === "turns" ? { view } : {})
   }),
   component: lazyRouteComponent(() => import("./threads/ThreadPage.tsx"), "ThreadPage")
 })
@@ -126,6 +126,12 @@ const models = createRoute({
   component: lazyRouteComponent(() => import("./setup/Models.tsx"), "Models")
 })
 
+const charts = createRoute({
+  getParentRoute: () => root,
+  path: "/charts",
+  component: lazyRouteComponent(() => import("./setup/Charts.tsx"), "Charts")
+})
+
 const nodes = createRoute({
   getParentRoute: () => root,
   path: "/nodes",
@@ -213,6 +219,7 @@ export const router = createRouter({
     keys,
     models,
     nodes,
+    charts,
     feeds,
     feed,
     usage,

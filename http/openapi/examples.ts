@@ -135,15 +135,14 @@ export const examples: { readonly [schema: string]: unknown } = {
  * Of parameters in paths. No operation that ends or changes what it names: the next sample still needs it, as it was.
  */
 export const inPath = (method: string, name: unknown): string | undefined =>
-  method === "delete" || method === "patch"
-    ? undefined
-    : name === "agentId"
-      ? demoAgent
-      : name === "profileId"
-        ? demoProfile
-        : name === "version"
-          ? "1"
-          : undefined
+  method === "delete" || method === "patch" || typeof name !== "string" ? undefined : known.get(name)
+
+const known: ReadonlyMap<string, string> = new Map([
+  ["agentId", demoAgent],
+  ["profileId", demoProfile],
+  ["version", "1"],
+  ["kind", "thread"]
+])
 
 /** Of streams: frames in the order in which they come. */
 export const streamed = (path: string) => oneByOne(path.startsWith("/v1/threads/") ? threadFrames : hintFrames)

@@ -3,7 +3,7 @@ import { Effect, Schema } from "effect"
 import { Bus } from "../../src/bus/Bus.ts"
 import { Lease } from "../../src/journal/Lease.ts"
 import { shardOf } from "../../src/journal/shard.ts"
-import { notMade, notThere, unfit } from "../../src/schedules/refusals.ts"
+import { agentArchived, notMade, notThere, unfit } from "../../src/schedules/refusals.ts"
 import {
   askForRun,
   type ScheduleCreateRefusal,
@@ -43,6 +43,8 @@ const isNotChanged = (why: SchedulePatchRefusal) => {
     case "not_found":
     case "precondition":
       return isNotThere({ refused: why.refused })
+    case "agent_archived":
+      return new Refused(agentArchived)
     default: {
       const said = unfit(why)
       return said.error === "invalid_request" ? new Refused(said) : new Refused(said)
@@ -137,7 +139,7 @@ export const makeScheduleActions = Effect.gen(function* () {
         type: "change",
         change: async (tx, { from, workspace }, { agentId, scheduleId }) => {
           const asked = await askForRun(tx, workspace, agentId, scheduleId, hopsOf(from), lease.now())
-          if (asked === undefined) return noSchedule
+          if ("refused" in asked) return asked.refused === "agent_archived" ? new Refused(agentArchived) : noSchedule
           const run = startingRun(scheduleId, asked.runId, asked.at, "manual")
           return jsonAnswer({ run }, 201, { location: `/v1/agents/${agentId}/schedules/${scheduleId}/runs` })
         },

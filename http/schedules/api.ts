@@ -65,7 +65,7 @@ export const SchedulesApi = HttpApiGroup.make("schedules")
       headers: IfMatch,
       payload: SchedulePatch,
       success: ScheduleAnswer,
-      error: refuses("precondition_failed", "thread_not_found", "queue_full")
+      error: refuses("precondition_failed", "agent_archived", "thread_not_found", "queue_full")
     })
       .annotateMerge(access("write", { parks: true, lease: true }))
       .annotateMerge(
@@ -86,7 +86,7 @@ export const SchedulesApi = HttpApiGroup.make("schedules")
     HttpApiEndpoint.post("run", `${onePath}/run`, {
       params: one,
       success: ScheduleRunAnswer.pipe(HttpApiSchema.status(201)),
-      error: refuses("queue_full")
+      error: refuses("agent_archived", "queue_full")
     })
       .annotateMerge(access("run", { stores: "rows", parks: true, lease: true }))
       .annotateMerge(

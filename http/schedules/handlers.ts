@@ -1,12 +1,14 @@
 /** Schedules: contract to actions and rows. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { makeAgentMayName } from "../../src/agents/agentModels.ts"
 import { Directory } from "../../src/agents/Directory.ts"
 import { Database } from "../../src/database/Database.ts"
 import { toUuid } from "../../src/domain/ids.ts"
 import { Lease } from "../../src/journal/Lease.ts"
 import { listSchedules, readAnySchedule, readSchedule } from "../../src/schedules/reading.ts"
-import { listRuns } from "../../src/schedules/runs.ts"
+import { listRuns, pageOfRuns, readPlace } from "../../src/schedules/runs.ts"
+import { modelNotInProfile } from "../../src/schedules/refusals.ts"
 import { openRuns, shown } from "../../src/schedules/shown.ts"
 import { Actions } from "../actions/Actions.ts"
 import { json } from "../answers.ts"
@@ -23,6 +25,7 @@ import { ownIdentity } from "../threads/asked.ts"
 import { makeScheduleActions, noSchedule } from "./actions.ts"
 
 const noAgent = new Refused({ error: "not_found", message: "no such agent" })
+const foreignModel = new Refused(modelNotInProfile)
 const denied = new Refused({
   error: "permission_denied",
   message: "the agent's profile and roles do not let it do this with its schedules"
@@ -43,6 +46,7 @@ export const SchedulesHandlers = HttpApiBuilder.group(
     const directory = yield* Directory
     const lease = yield* Lease
     const may = yield* makeLeaseMay
+    const mayName = yield* makeAgentMayName
     const pages = yield* makePages
 
     /** Under a lease: whether its agent may read, by the tool that stands for the same. */
@@ -71,10 +75,17 @@ export const SchedulesHandlers = HttpApiBuilder.group(
       if (foreign !== undefined) return yield* foreign
     })
 
+    /** An agent names the models that its profile selects: keys that may make schedules may name any. */
+    const refuseModel = Effect.fnUntraced(function* (model: string | null | undefined) {
+      const { lease, workspace } = yield* Caller
+      if (lease !== undefined && !(yield* mayName(workspace, lease.agentId, model))) return yield* foreignModel
+    })
+
     return handlers.handleAll({
       create: Effect.fnUntraced(function* ({ params: { agentId }, payload }) {
         const also = yield* granted("create", payload)
         yield* refuseOther(payload.identity)
+        yield* refuseModel(payload.model)
         return yield* perform(actions.create, { agentId, input: payload }, also)
       }),
 
@@ -102,6 +113,7 @@ export const SchedulesHandlers = HttpApiBuilder.group(
       update: Effect.fnUntraced(function* ({ headers, params, payload }) {
         const also = yield* granted("update", { scheduleId: params.scheduleId, ...payload })
         yield* refuseOther(payload.identity)
+        yield* refuseModel(payload.model)
         return yield* perform(actions.update, withIfMatch({ ...params, patch: payload }, headers["if-match"]), also)
       }),
 
@@ -119,21 +131,15 @@ export const SchedulesHandlers = HttpApiBuilder.group(
         const place = `schedule runs ${workspace} ${scheduleId}`
         const { after, filter } = yield* cursors.open(place, query.cursor, {})
         const limit = rowsOf("scheduleRuns", query.limit)
-        const behind = after?.[0]
-        const before = typeof behind === "number" ? behind : undefined
+        const behind = readPlace(after)
         const schedule = yield* database.run("schedules.get", (db) => readAnySchedule(db, workspace, scheduleId))
         if (schedule?.agentId !== agentId) return yield* noSchedule
-        const found = yield* database.run("schedules.runs", (db) =>
-          listRuns(db, workspace, scheduleId, { before, limit: limit + 1, now: lease.now() })
+        const most = limit + 1 + (behind?.shown.length ?? 0)
+        const logged = yield* database.run("schedules.runs", (db) =>
+          listRuns(db, workspace, scheduleId, { before: behind?.before, limit: most, now: lease.now() })
         )
-        const page = found.slice(0, limit)
-        const last = found.length > limit ? page.at(-1) : undefined
-        // What is beginning, or waits, is not in the log yet.
-        const open = before === undefined ? openRuns(schedule) : []
-        return json({
-          runs: [...open, ...page.map(({ run }) => run)].slice(0, limit),
-          ...(last && { nextCursor: cursors.seal(place, filter, [last.seq]) })
-        })
+        const { runs, next } = pageOfRuns({ open: openRuns(schedule), logged, limit, behind })
+        return json({ runs, ...(next && { nextCursor: cursors.seal(place, filter, next) }) })
       })
     })
   })

@@ -2,12 +2,15 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { described } from "../../src/domain/described.ts"
+import { limits } from "../../src/domain/limits.ts"
 import { Identity } from "../../src/domain/identity.ts"
 import { Cancellation, SubmittedMessage } from "../../src/threads/messageInput.ts"
 import { NextCursor } from "../../src/domain/nextCursor.ts"
-import { PendingWait, Thread, ThreadDetail, ThreadStatus } from "../../src/domain/thread.ts"
+import { PendingWait, Thread, ThreadDetail, ThreadStatus, threadStatuses } from "../../src/domain/thread.ts"
 import { ThreadInput, ThreadPatch } from "../../src/threads/threadInput.ts"
+import { TurnPage } from "../../src/threads/turns.ts"
 import { Timestamp } from "../../src/domain/time.ts"
+import { ModelUsage } from "../../src/domain/usage.ts"
 import { access } from "../access.ts"
 import { refuses } from "../errors.ts"
 import { IfMatch } from "../etag.ts"
@@ -33,6 +36,7 @@ export const ThreadSummary = Schema.Struct({
     Schema.optionalKey(Schema.String),
     "Model selected by the latest admitted turn, including queued work."
   ),
+  usage: described(ModelUsage, "Tokens that its turns have used, and what they cost. [ext]"),
   pendingWaits: described(Schema.Array(PendingWait), "Open waits that the turn is parked on.")
 }).annotate({ identifier: "ThreadSummary" })
 export type ThreadSummary = typeof ThreadSummary.Type
@@ -90,6 +94,11 @@ export const ThreadsApi = HttpApiGroup.make("threads")
     HttpApiEndpoint.get("list", "/threads", {
       query: {
         state: described(Schema.optional(Schema.Literal("waiting")), "Only threads that wait on a person or a client."),
+        status: described(
+          Schema.optional(Schema.Literals(threadStatuses)),
+          `Only threads of this status: of a page ${limits.threadsLookedAt} threads are looked at, so that it may hold ` +
+            "fewer than `limit`, and go on nevertheless. Not beside `state`."
+        ),
         agentId: described(Schema.optional(AgentId), "Only threads of this agent."),
         identity: described(Schema.optional(Identity), "Only threads that work for this identity."),
         includeArchived: described(Schema.optional(flag), "Also those that take no input any more. False when absent."),
@@ -117,6 +126,24 @@ export const ThreadsApi = HttpApiGroup.make("threads")
           description:
             "Where the thread stands: status, queue, open waits, usage and what its agent has spent. The ETag " +
             "stands for title, metadata and maxCost."
+        })
+      ),
+    HttpApiEndpoint.get("turns", "/threads/:threadId/turns", {
+      params: { threadId: ThreadId },
+      query: {
+        order: described(Schema.optional(Schema.Literals(["asc", "desc"])), "Newest first unless `asc`."),
+        limit: limitOf("turns"),
+        cursor: CursorParam
+      },
+      success: TurnPage
+    })
+      .annotateMerge(access("read"))
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "List a thread's turns",
+          description:
+            "What each came to: how it ended, what it used, how many responses, calls and waits it had. The turn that " +
+            "goes on has no outcome. A page may hold fewer than `limit`, and go on nevertheless."
         })
       ),
     HttpApiEndpoint.patch("update", "/threads/:threadId", {

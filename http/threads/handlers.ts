@@ -6,12 +6,12 @@ import { ThreadInput, type ThreadPatch } from "../../src/threads/threadInput.ts"
 import { toTimestamp } from "../../src/domain/time.ts"
 import { Lease } from "../../src/journal/Lease.ts"
 import { flatMapNow } from "../../src/now.ts"
-import { threadOf, type DetailRows } from "../../src/threads/detail.ts"
+import { threadOf, usageOf, type DetailRows } from "../../src/threads/detail.ts"
 import { type Deletion, deleteThread } from "../../src/threads/deleting.ts"
 import { edited } from "../../src/threads/edit.ts"
 import { makeThreadModel } from "../../src/threads/shownModel.ts"
 import { ThreadReads } from "../../src/threads/ThreadReads.ts"
-import { readAttributes, threadRows } from "../../src/threads/view.ts"
+import { readAttributes, readStatus, threadRows } from "../../src/threads/view.ts"
 import { refuseWith } from "../actorErrors.ts"
 import { Actions } from "../actions/Actions.ts"
 import { json, noContent, respond } from "../answers.ts"
@@ -33,6 +33,7 @@ import { makeThreadActions } from "./actions.ts"
 import { makeDetail } from "./detail.ts"
 import { refuseOrigin, refusePin, refuseUnreached } from "./refusals.ts"
 import { ofInput, ofThread } from "./told.ts"
+import { makeTurns } from "./turns.ts"
 import { archiveWords, cancelWords, compactWords, createWords, retryWords, type ThreadSummary } from "./api.ts"
 
 const decodeInput = decodeJson(ThreadInput)
@@ -44,6 +45,7 @@ const summary = (rows: DetailRows, model: string | undefined): ThreadSummary => 
     lastSeq: rows.head.seq,
     updatedAt: toTimestamp(rows.head.updatedAt),
     ...(model === undefined ? {} : { model }),
+    usage: usageOf(rows.carry),
     pendingWaits: rows.waits
   }
 }
@@ -64,6 +66,12 @@ const refuseDeletion = (deletion: Deletion) => {
       return new Refused({ error: "turn_conflict", message: "only an archived thread is deleted: archive it first" })
   }
 }
+
+const statusWithState = new Refused({
+  error: "invalid_request",
+  code: "status_with_state",
+  message: "status: not together with state"
+})
 
 const contended = () =>
   new Refused({
@@ -88,6 +96,7 @@ export const ThreadsHandlers = Layer.unwrap(
     const { answer, find } = yield* makeDetail
     const actions = yield* makeThreadActions
     const { perform } = yield* Actions
+    const turns = yield* makeTurns
 
     const update = Effect.fnUntraced(function* (
       caller: Caller["Service"],
@@ -146,12 +155,13 @@ export const ThreadsHandlers = Layer.unwrap(
           .handleAll({
             list: Effect.fnUntraced(function* ({ query }) {
               const { trigger, workspace } = yield* Caller
-              const { agentId, cursor, identity, limit, state } = query
+              const { agentId, cursor, identity, limit, state, status } = query
               const includeArchived = query.includeArchived === undefined ? undefined : String(query.includeArchived)
-              const asked = { state, agentId, identity, includeArchived }
+              const asked = { state, status, agentId, identity, includeArchived }
               const page = yield* cursors.open(`threads ${workspace}`, cursor, asked, { includeArchived: "false" })
               const [updatedAt, threadId] = page.after ?? []
               const { filter } = page
+              if (filter.state !== undefined && filter.status !== undefined) return yield* statusWithState
               const found = yield* reads.list({
                 workspace,
                 waiting: filter.state === "waiting",
@@ -160,6 +170,7 @@ export const ThreadsHandlers = Layer.unwrap(
                 ...(filter.agentId === undefined ? {} : { agentId: filter.agentId }),
                 ...(trigger === undefined ? {} : { within: [...trigger.agentIds] }),
                 ...(filter.identity === undefined ? {} : { identity: filter.identity }),
+                ...(filter.status === undefined ? {} : { status: readStatus(filter.status) }),
                 ...(typeof updatedAt === "number" && typeof threadId === "string"
                   ? { position: { updatedAt, threadId } }
                   : {})
@@ -185,6 +196,8 @@ export const ThreadsHandlers = Layer.unwrap(
             }),
 
             get: ({ params }) => perform(actions.read, params),
+
+            turns: ({ params, query }) => turns(params.threadId, query),
 
             update: Effect.fnUntraced(function* ({ headers, params, payload }) {
               return yield* update(yield* Caller, params.threadId, payload, headers["if-match"])

@@ -352,6 +352,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/charts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the charts */
+        get: operations["charts.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/charts/{kind}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a chart */
+        get: operations["charts.get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/connections": {
         parameters: {
             query?: never;
@@ -1257,6 +1291,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/threads/{threadId}/turns": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List a thread's turns */
+        get: operations["threads.turns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/threads/{threadId}/waits/{waitId}": {
         parameters: {
             query?: never;
@@ -1888,6 +1939,60 @@ export interface components {
             clearQueue?: boolean;
             /** @description Turn that has to be the active one: with another, or none, the request is refused with 409. */
             turnId?: string;
+        };
+        Chart: {
+            /** @description The state that everything begins in. */
+            initial: string;
+            /**
+             * @description What it is of: a kind of actor, a call of a tool, a chain of hooks.
+             * @enum {string}
+             */
+            kind: "thread" | "call" | "hooks" | "identity" | "schedule" | "subscription";
+            /** @description Each behind the one that it is a part of. */
+            states: components["schemas"]["ChartState"][];
+            /** @description Those of a state in the order in which they are tried. */
+            transitions: components["schemas"]["ChartTransition"][];
+            /** @description A hash of the rest: another one is another chart. */
+            version: string;
+        };
+        ChartAnswer: {
+            /** @description The chart. */
+            chart: components["schemas"]["Chart"];
+        };
+        ChartList: {
+            /** @description Every chart of this server. */
+            charts: components["schemas"]["Chart"][];
+        };
+        ChartState: {
+            /** @description What it means. */
+            description: string;
+            /** @description Path of the state, such as `running.sampling`. */
+            id: string;
+            /** @description Of one that has parts: the part that it begins in. */
+            initial?: string;
+            /** @description The state that it is a part of. Absent of those at the top. */
+            parent?: string;
+        };
+        ChartTransition: {
+            /** @description What it does, by name. */
+            actions: string[];
+            /** @description What happens. */
+            description: string;
+            /** @description What takes it. Absent: it is taken at once. */
+            event?: string;
+            /** @description What has to hold, by name; where guards are composed, their names with `and`, `or` and `not(…)`. */
+            guard?: string;
+            /** @description Id of the transition within the chart. */
+            id: string;
+            /**
+             * @description The state is left, and entered again.
+             * @enum {boolean}
+             */
+            reenter?: true;
+            /** @description The state that it is one of. Empty: of any state. */
+            source: string;
+            /** @description The state that it leads to. Absent where none is left. */
+            target?: string;
         };
         ClientTool: {
             /** @description What the tool's maker says of it. */
@@ -4616,6 +4721,13 @@ export interface components {
              * @description Since when the thread takes no input. Absent while it does. [ext]
              */
             archivedAt?: string;
+            /** @description Of a thread that another agent has asked for. [ext] */
+            askedBy?: {
+                /** @description Thread of the agent that asks. */
+                threadId: string;
+                /** @description The call of `agents.ask` there. */
+                toolCallId: string;
+            };
             /**
              * Format: date-time
              * @description When the thread was made.
@@ -4645,6 +4757,15 @@ export interface components {
              * @description Version of the profile that the thread is pinned to. Absent: it follows its agent.
              */
             profileVersion?: number;
+            /** @description Of a thread that judges for a hook of another one. [ext] */
+            reviews?: {
+                /** @description What the hook is asked, by the id that its decision has. */
+                deliveryId: string;
+                /** @description The hook that asks. */
+                hookId: string;
+                /** @description Thread that is judged. */
+                threadId: string;
+            };
             /** @description What people call the thread. */
             title?: string;
             /**
@@ -4812,6 +4933,8 @@ export interface components {
              * @description When the thread last did anything.
              */
             updatedAt: string;
+            /** @description Tokens that its turns have used, and what they cost. [ext] */
+            usage: components["schemas"]["ModelUsage"];
         };
         ThreadTarget: {
             /**
@@ -4830,6 +4953,61 @@ export interface components {
             mode: "thread";
             /** @description The thread that gets them. */
             threadId: string;
+        };
+        ThreadTurn: {
+            /**
+             * Format: date-time
+             * @description When it ended. Absent while it goes on.
+             */
+            endedAt?: string;
+            /** @description Why it failed. */
+            failureCode?: string;
+            /**
+             * Format: int64
+             * @description Seq of its first event: the message that began it.
+             */
+            firstSeq: number;
+            /**
+             * Format: int64
+             * @description Seq of its last event, so far.
+             */
+            lastSeq: number;
+            /**
+             * @description How it ended. Absent while it goes on.
+             * @enum {string}
+             */
+            outcome?: "completed" | "failed" | "cancelled";
+            /** @description Who began it. */
+            principal: components["schemas"]["Principal"];
+            /**
+             * Format: int64
+             * @description Responses of models.
+             */
+            responses: number;
+            /**
+             * Format: date-time
+             * @description When it began.
+             */
+            startedAt: string;
+            /**
+             * @description How the message that began it was submitted.
+             * @enum {string}
+             */
+            submitMode: "queue" | "steer" | "interrupt";
+            /**
+             * Format: int64
+             * @description Calls of tools.
+             */
+            toolCalls: number;
+            /** @description Id of the turn. */
+            turnId: string;
+            /** @description What it has used, so far. */
+            usage: components["schemas"]["ModelUsage"];
+            /**
+             * Format: int64
+             * @description Waits for people, clients and hooks.
+             */
+            waits: number;
         };
         Timing: {
             /**
@@ -5361,6 +5539,12 @@ export interface components {
             type: "turn_failed";
             /** @description Tokens and cost: of a turn's end, the whole turn; of a wait, the turn so far; of a result, model calls inside the tool; of `compacted`, its own. */
             usage: components["schemas"]["ModelUsage"];
+        };
+        TurnPage: {
+            /** @description Present while more rows remain: passed back as `cursor`, it gives the next page. */
+            nextCursor?: string;
+            /** @description Turns of this page, in the order asked for. */
+            turns: components["schemas"]["ThreadTurn"][];
         };
         UsagePage: {
             /** @description Budget of the agent that `agentId` names, and what of it is used. Absent where it has none. */
@@ -6968,6 +7152,52 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ApiKeyCreated"];
+                };
+            };
+        };
+    };
+    "charts.list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for, as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChartList"];
+                };
+            };
+        };
+    };
+    "charts.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description What the chart is of.
+                 * @example thread
+                 */
+                kind: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for, as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChartAnswer"];
                 };
             };
         };
@@ -8726,6 +8956,8 @@ export interface operations {
                 limit?: number;
                 /** @description Only threads that wait on a person or a client. */
                 state?: "waiting";
+                /** @description Only threads of this status: of a page 5000 threads are looked at, so that it may hold fewer than `limit`, and go on nevertheless. Not beside `state`. */
+                status?: "running" | "awaiting" | "idle" | "failed" | "cancelled";
             };
             header?: never;
             path?: never;
@@ -9271,6 +9503,36 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SubmittedMessage"];
+                };
+            };
+        };
+    };
+    "threads.turns": {
+        parameters: {
+            query?: {
+                /** @description The `nextCursor` of the page before, for the page after it. Filters come from it. */
+                cursor?: string;
+                /** @description Rows of a page. 50 when absent. */
+                limit?: number;
+                /** @description Newest first unless `asc`. */
+                order?: "asc" | "desc";
+            };
+            header?: never;
+            path: {
+                /** @description Id of the thread. */
+                threadId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for, as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TurnPage"];
                 };
             };
         };

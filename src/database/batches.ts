@@ -1,5 +1,5 @@
 /**
- * Groups what is asked while the last group is under way: no timer, no delay for the first.
+ * Groups what is asked while the last group is under way: no timer, no delay for the first, unless asked for.
  *
  * B1. At most `lanes` groups are under way, each of at most `max` requests, and of at most
  *     `size.most` together unless one alone is larger.
@@ -18,6 +18,8 @@ export interface BatchOptions<In, A, E> {
   readonly max: number
   readonly size?: { readonly of: (item: In) => number; readonly most: number }
   readonly lanes: number
+  /** For what nobody waits for: how long a group waits for more. */
+  readonly gatherMs?: number
   readonly run: (requests: ReadonlyArray<Batched<In, A, E>>) => Promise<void>
   readonly key?: (item: In) => string
 }
@@ -28,7 +30,7 @@ interface Waiting<In, A, E> extends Batched<In, A, E> {
 }
 
 /** A function whose calls share groups. */
-export const batched = <In, A, E>({ max, size, lanes, run, key }: BatchOptions<In, A, E>) => {
+export const batched = <In, A, E>({ max, size, lanes, gatherMs, run, key }: BatchOptions<In, A, E>) => {
   let queue: Array<Waiting<In, A, E>> = []
   const busy = new Set<string>()
   let under = 0
@@ -80,7 +82,8 @@ export const batched = <In, A, E>({ max, size, lanes, run, key }: BatchOptions<I
   const schedule = () => {
     if (scheduled || !mayStart()) return
     scheduled = true
-    setImmediate(pump)
+    if (gatherMs === undefined) setImmediate(pump)
+    else setTimeout(pump, gatherMs)
   }
 
   return (item: In): Effect.Effect<A, E> =>

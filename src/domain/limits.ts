@@ -11,6 +11,7 @@ export const pages = {
   memoryVersions: [100, 200],
   memoryEntries: [50, 200],
   threads: [50, 200],
+  turns: [50, 200],
   agents: [50, 200],
   images: [50, 200],
   profiles: [50, 200],
@@ -221,6 +222,10 @@ export const limits = {
   revealedPerThread: 256,
   /** [ext] States of a pattern in a condition; repeats count as often as they may repeat. */
   celPatternStates: 1000,
+  /** [ext] Threads that are looked at for a page of those of one status. */
+  threadsLookedAt: 5000,
+  /** [ext] Events that are looked at for a page of turns, unless one turn has more. */
+  turnEventsLookedAt: 5000,
   /** [ext] Questions of one agent to another that lead to a thread, one after the other. */
   askDepth: 4,
   /** [ext] Of what is looked for with tool_search. */

@@ -5,7 +5,7 @@ import { identityOf } from "./identity.ts"
 import { limits } from "./limits.ts"
 import { ModelSelector } from "./modelSelector.ts"
 import { ThreadId } from "./resourceIds.ts"
-import { maxBytes, maxChars, nonBlankLine } from "./text.ts"
+import { maxBytes, maxChars, nonBlankLine, storable } from "./text.ts"
 
 /** Said once, of what is sent and of what is answered. */
 export const says = {
@@ -82,7 +82,7 @@ export const Screen = Schema.Struct({
 export type Screen = typeof Screen.Type
 
 export const SubscriptionName = Schema.String.check(nonBlankLine, maxChars(limits.subscriptionNameChars))
-export const ConditionText = Schema.String.check(maxBytes(limits.celBytes))
+export const ConditionText = Schema.String.check(maxBytes(limits.celBytes), storable)
 export const Intent = Schema.String.check(maxBytes(limits.subscriptionIntentBytes))
 
 /** As they hold, defaults filled in. */

@@ -45,6 +45,25 @@ export const Thread = Schema.Struct({
   archivedAt: described(
     Schema.optionalKey(Timestamp),
     "Since when the thread takes no input. Absent while it does. [ext]"
+  ),
+  askedBy: described(
+    Schema.optionalKey(
+      Schema.Struct({
+        threadId: described(Schema.String, "Thread of the agent that asks."),
+        toolCallId: described(Schema.String, "The call of `agents.ask` there.")
+      })
+    ),
+    "Of a thread that another agent has asked for. [ext]"
+  ),
+  reviews: described(
+    Schema.optionalKey(
+      Schema.Struct({
+        threadId: described(Schema.String, "Thread that is judged."),
+        hookId: described(Schema.String, "The hook that asks."),
+        deliveryId: described(Schema.String, "What the hook is asked, by the id that its decision has.")
+      })
+    ),
+    "Of a thread that judges for a hook of another one. [ext]"
   )
 }).annotate({ identifier: "Thread" })
 export type Thread = typeof Thread.Type

@@ -88,16 +88,18 @@ export type Feed = typeof Feed.Type
 
 const isShort = (value: unknown) =>
   utf8Bytes(JSON.stringify(value) ?? "") <= limits.feedDataBytes || `JSON of at most ${limits.feedDataBytes} bytes`
-const Data = JsonValue.check(
+export const MessageData = JsonValue.check(
   Schema.makeFilter(isShort, {
     toJsonSchema: () => ({ description: `At most ${limits.feedDataBytes} bytes as JSON.` })
   })
 )
 
+export const MessageText = Schema.String.check(Schema.isMinLength(1), maxBytes(limits.feedTextBytes), storable)
+
 const ownFields = {
-  text: described(Schema.String.check(Schema.isMinLength(1), maxBytes(limits.feedTextBytes)), says.text),
+  text: described(MessageText, says.text),
   tags: described(Schema.optionalKey(Tags), says.tags),
-  data: described(Schema.optionalKey(Data), says.data),
+  data: described(Schema.optionalKey(MessageData), says.data),
   dedupeKey: described(
     Schema.optionalKey(Schema.String.check(Schema.isMinLength(1), maxChars(limits.dedupeKeyChars), singleLine)),
     says.dedupeKey

@@ -175,7 +175,9 @@ export const patchFeed = async (
   const isKept = retention !== undefined && Object.keys(Object(retention)).length > 0
   const merged = decodeInput(isKept ? { ...rest, retention } : rest)
   if (Result.isFailure(merged)) return { refused: "invalid", cause: merged.failure }
-  const input = merged.success
+  const { tags = [], ...changed } = merged.success
+  // No tags are said by none, and by an empty list.
+  const input = tags.length === 0 ? changed : { ...changed, tags }
   if (isDeepStrictEqual(input, before)) return stored(row)
   if (taken && input.name !== before.name) return { refused: "name_taken" }
   const next = {

@@ -113,7 +113,7 @@ const make = Effect.fnUntraced(function* ({ publicUrl = "" }: { readonly publicU
     timeoutMs: number,
     dry: boolean
   ) {
-    const { agentId, deliveryId, hops, spendsWithin, threadId, workspace } = question
+    const { agentId, deliveryId, hook, hops, spendsWithin, threadId, workspace } = question
     const text = questionOf(instructions, question)
     // A message of a thread holds no more. One that is cut would be judged by what it shows, and acted on by what it
     // hides.
@@ -128,6 +128,7 @@ const make = Effect.fnUntraced(function* ({ publicUrl = "" }: { readonly publicU
         reviewed: { agentId, threadId },
         ...(spendsWithin !== undefined && { spendsWithin }),
         ...(hops !== undefined && { hops }),
+        hookId: hook.id,
         deliveryId,
         text,
         ...(dry && { dry })

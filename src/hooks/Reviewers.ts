@@ -10,6 +10,7 @@ export interface Review {
   readonly agentId: string
   /** Whose turn it judges: the cost is theirs. */
   readonly reviewed: { readonly agentId: string; readonly threadId: string }
+  readonly hookId: string
   /** Threads that the reviewed one was asked for by: the review is within what they may cost, too. */
   readonly spendsWithin?: ReadonlyArray<string>
   /** How many turns lead to the reviewed one by way of feeds; absent: none. */

@@ -42,7 +42,7 @@ const isCoding = (text: string): text is Coding => Object.hasOwn(decoders, text)
 
 const tooLarge = (most: number) => failed("too_large", `the body is larger than ${most} bytes`)
 
-/** Passes on at most so many bytes (X2). */
+/** Passes on at most so many bytes of what was sent (X2). */
 const counted = (most: number) => {
   let bytes = 0
   return new Transform({
@@ -133,7 +133,9 @@ export const exchange = async (
     const coding = String(headers["content-encoding"] ?? "identity")
       .trim()
       .toLowerCase()
-    const bodiless = status === 204 || status === 205 || asked.method === "HEAD" || headers["content-length"] === "0"
+    // Where the parser takes nothing for a body.
+    const empty = status === 204 || asked.method === "HEAD" || headers["content-length"] === "0"
+    const bodiless = empty || status === 205
     const decoding = !bodiless && coding !== "identity" && coding !== ""
     // One coding, and one that was asked for: a stack of them is nobody's need.
     if (decoding && !isCoding(coding))
@@ -142,21 +144,34 @@ export const exchange = async (
 
     clearTimeout(timer)
     timer = expires("the body did not end", bodyTimeoutMs)
-    const stages = [counted(maxBytes), ...(decoding && isCoding(coding) ? [decoders[coding](), counted(maxBytes)] : [])]
-    const body = new ReportedBody(told)
+    const plain = plainHeaders(headers, decoding)
+    // Nothing comes: it is spared what a body costs, which is as much again as all the rest.
+    if (empty) {
+      answer.body.on("error", () => {}).once("close", over)
+      return { status, headers: plain, body: answer.body }
+    }
+    const stages = decoding && isCoding(coding) ? [counted(maxBytes), decoders[coding]()] : []
+    const body = new ReportedBody(told, maxBytes)
     pipeline([answer.body, ...stages, body], over)
-    return { status, headers: plainHeaders(headers, decoding), body }
+    return { status, headers: plain, body }
   } catch (error) {
     over()
     throw told(error)
   }
 }
 
-/** The last stage: it fails with what the caller is to know, not with what a library said. */
+/** The last stage: at most so many bytes (X2), and it fails with what the caller is to know, not with what a library said. */
 class ReportedBody extends Transform {
   readonly #told: (error: unknown) => unknown
-  constructor(told: (error: unknown) => unknown) {
-    super({ transform: (chunk, _, done) => done(null, chunk) })
+  constructor(told: (error: unknown) => unknown, most: number) {
+    let bytes = 0
+    super({
+      transform: (chunk: Uint8Array, _, done) => {
+        bytes += chunk.byteLength
+        if (bytes > most) done(tooLarge(most))
+        else done(null, chunk)
+      }
+    })
     this.#told = told
   }
   override _destroy(error: Error | null, done: (error: Error | null) => void) {

@@ -8,6 +8,7 @@ import { places, uuids } from "../database/parameters.ts"
 import { fromUuid, toUuid } from "../domain/ids.ts"
 import { Principal } from "../domain/principal.ts"
 import { ScheduleInput } from "./schedule.ts"
+import { settled } from "./settled.ts"
 import type { StoredSchedule } from "./shown.ts"
 
 /** What somebody has said, and the hops of the turn in which that was: absent, where it was in none. */
@@ -40,7 +41,7 @@ type Row = Awaited<ReturnType<ReturnType<typeof selected>["executeTakeFirstOrThr
 
 const stored = (row: Row): StoredSchedule => {
   const { hops = 0, ...input } = readBody(row.body)
-  return { ...common(row), input, hops }
+  return { ...common(row), input: settled(input), hops }
 }
 
 const common = (row: Row) => ({

@@ -1,6 +1,6 @@
 /** Why a schedule is not made or not changed: the words of the contract, for endpoints and tools alike. */
 import { limits } from "../domain/limits.ts"
-import type { ScheduleCreateRefusal, ScheduleNotThere, UnfitSchedule } from "./rows.ts"
+import type { ScheduleCreateRefusal, ScheduleNotThere, ScheduleRunRefusal, UnfitSchedule } from "./rows.ts"
 
 export interface ScheduleRefusal<Word extends string> {
   readonly error: Word
@@ -26,18 +26,29 @@ export const unfit = (why: UnfitSchedule) => {
   }
 }
 
+export const agentArchived = is("agent_archived", "the agent is archived: nothing wakes it")
+
 export const notMade = (why: ScheduleCreateRefusal) => {
   switch (why.refused) {
     case "no_agent":
       return is("not_found", "no such agent")
     case "agent_archived":
-      return is("agent_archived", "the agent is archived: nothing wakes it")
+      return agentArchived
     case "too_many":
       return is("too_many_schedules", `the agent has ${limits.schedules} schedules, as many as it may`)
     default:
       return unfit(why)
   }
 }
+
+export const notRun = ({ refused }: ScheduleRunRefusal) =>
+  refused === "agent_archived" ? agentArchived : notThere({ refused })
+
+export const modelNotInProfile = is(
+  "permission_denied",
+  "model: the agent's profile does not select it",
+  "model_not_in_profile"
+)
 
 export const notThere = ({ refused }: ScheduleNotThere) =>
   refused === "not_found"

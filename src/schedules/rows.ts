@@ -20,6 +20,7 @@ import { freshId } from "../seed.ts"
 import { type CronProblem, cronProblem } from "./cron.ts"
 import { heldSchedule, readAnySchedule } from "./reading.ts"
 import { ScheduleInput, type SchedulePatch } from "./schedule.ts"
+import { type ScheduleSettings, settled } from "./settled.ts"
 import { type StoredSchedule, settingsOf } from "./shown.ts"
 
 /** Who makes, changes or runs one: in a turn, with that turn's hops. */
@@ -37,12 +38,14 @@ export type UnfitSchedule =
 export type SchedulePatchRefusal =
   | ScheduleNotThere
   | UnfitSchedule
+  | { readonly refused: "agent_archived" }
   | { readonly refused: "invalid"; readonly cause: Schema.SchemaError }
+export type ScheduleRunRefusal = { readonly refused: "not_found" | "agent_archived" }
 export type ScheduleCreateRefusal = UnfitSchedule | { readonly refused: "no_agent" | "agent_archived" | "too_many" }
 
 const decodeInput = strictly(ScheduleInput)
 /** As it is stored. */
-const bodyOf = (input: ScheduleInput, hops: number) => JSON.stringify(hops === 0 ? input : { ...input, hops })
+const bodyOf = (input: ScheduleSettings, hops: number) => JSON.stringify(hops === 0 ? input : { ...input, hops })
 
 /** L2. */
 const tell = (tx: Db, workspace: string, scheduleId: string, id: string, command: object) =>
@@ -73,7 +76,7 @@ const bear = (tx: Db, workspace: string, scheduleId: string, agentId: string, by
 const farthestMs = 100 * 365.25 * 86_400_000
 
 /** What a trigger may not be. */
-const unfitTrigger = ({ enabled = true, trigger }: ScheduleInput, now: number): UnfitSchedule | undefined => {
+const unfitTrigger = ({ enabled, trigger }: ScheduleSettings, now: number): UnfitSchedule | undefined => {
   if (trigger.type === "cron") {
     const problem = cronProblem(trigger.expression, trigger.timezone, now)
     return problem && { refused: problem.code, message: `trigger.${problem.message}` }
@@ -91,7 +94,7 @@ const unfitTarget = async (
   tx: Db,
   workspace: string,
   agentId: string,
-  { target }: ScheduleInput
+  { target }: ScheduleSettings
 ): Promise<UnfitSchedule | undefined> => {
   if (target.mode === "spawn") return undefined
   const found = await tx
@@ -111,14 +114,16 @@ const agentOf = (tx: Db, workspace: string, agentId: string) =>
     .select("archived_at")
     .where("workspace", "=", toUuid(workspace))
     .where("id", "=", toUuid(agentId))
-    .forUpdate()
-    .executeTakeFirst()
+
+/** Nothing wakes one that is. One that is archived just now tells its schedules of that itself. */
+const isArchived = async (tx: Db, workspace: string, agentId: string) =>
+  (await agentOf(tx, workspace, agentId).executeTakeFirst())?.archived_at != null
 
 export const createSchedule = async (
   tx: Db,
   workspace: string,
   agentId: string,
-  input: ScheduleInput,
+  said: ScheduleInput,
   { hops, principal: by }: SchedulingBy,
   now: number,
   /** Of one that may have been made before: then it is the one that is there. */
@@ -126,9 +131,10 @@ export const createSchedule = async (
 ): Promise<StoredSchedule | ScheduleCreateRefusal> => {
   const before = await readAnySchedule(tx, workspace, id)
   if (before !== undefined) return before
-  const agent = await agentOf(tx, workspace, agentId)
+  const agent = await agentOf(tx, workspace, agentId).forUpdate().executeTakeFirst()
   if (agent === undefined) return { refused: "no_agent" }
   if (agent.archived_at !== null) return { refused: "agent_archived" }
+  const input = settled(said)
   const unfit = unfitTrigger(input, now) ?? (await unfitTarget(tx, workspace, agentId, input))
   if (unfit !== undefined) return unfit
   const { count } = await tx
@@ -173,7 +179,7 @@ export const createSchedule = async (
 }
 
 /** A trigger or target of another type is a new one: what the other type had says nothing of it. */
-const withoutOther = (input: ScheduleInput, patch: SchedulePatch) => {
+const withoutOther = (input: ScheduleSettings, patch: SchedulePatch) => {
   const { target, trigger, ...rest } = input
   return {
     ...rest,
@@ -183,8 +189,8 @@ const withoutOther = (input: ScheduleInput, patch: SchedulePatch) => {
 }
 
 /** Whether instants count anew. */
-const isNewClock = (before: ScheduleInput, after: ScheduleInput) =>
-  !isDeepStrictEqual(before.trigger, after.trigger) || (before.enabled === false && after.enabled !== false)
+const isNewClock = (before: ScheduleSettings, after: ScheduleSettings) =>
+  !isDeepStrictEqual(before.trigger, after.trigger) || (!before.enabled && after.enabled)
 
 export const patchSchedule = async (
   tx: Db,
@@ -201,11 +207,13 @@ export const patchSchedule = async (
   if (!fits(found.rev)) return { refused: "precondition" }
   const merged = decodeInput(mergePatch(withoutOther(found.input, patch), { ...patch }))
   if (Result.isFailure(merged)) return { refused: "invalid", cause: merged.failure }
-  const input = merged.success
+  const input = settled(merged.success)
   const isForced = settingsOf(found).disabledReason !== undefined
   // What was disabled by force is enabled again by saying so, and by nothing else.
   const enablesAnew = isForced && patch.enabled !== undefined && patch.enabled !== false
   if (isDeepStrictEqual(input, found.input) && !enablesAnew) return found
+  const isSwitchedOn = input.enabled && (enablesAnew || !found.input.enabled)
+  if (isSwitchedOn && (await isArchived(tx, workspace, agentId))) return { refused: "agent_archived" }
   const changesClock = isForced ? enablesAnew : isNewClock(found.input, input)
   const unfit =
     (changesClock ? unfitTrigger(input, now) : undefined) ?? (await unfitTarget(tx, workspace, agentId, input))
@@ -255,9 +263,10 @@ export const askForRun = async (
   hops: number,
   now: number,
   runId = freshId("scheduleRun")
-): Promise<{ readonly runId: string; readonly at: number } | undefined> => {
+): Promise<{ readonly runId: string; readonly at: number } | ScheduleRunRefusal> => {
   const found = await heldSchedule(tx, workspace, agentId, id)
-  if (found === undefined) return undefined
+  if (found === undefined) return { refused: "not_found" }
+  if (await isArchived(tx, workspace, agentId)) return { refused: "agent_archived" }
   const at = Math.floor(now)
   await tell(tx, workspace, id, runId, { type: "run", runId, scheduledAt: at, ...(hops === 0 ? {} : { hops }) })
   return { runId, at }

@@ -4,14 +4,14 @@ import { long } from "../database/shorthand.ts"
 import { toTimestamp } from "../domain/time.ts"
 import { beginsAnew, firstInstant, type Known } from "./clock.ts"
 import { type Clockwork, nextInstant } from "./instants.ts"
-import type { Overlap, Schedule, ScheduleInput, ScheduleRun } from "./schedule.ts"
-import { limits } from "../domain/limits.ts"
+import type { Schedule, ScheduleRun } from "./schedule.ts"
+import type { ScheduleSettings } from "./settled.ts"
 
 /** Moments in milliseconds. */
 export interface StoredSchedule {
   readonly id: string
   readonly agentId: string
-  readonly input: ScheduleInput
+  readonly input: ScheduleSettings
   /** How many turns lead, by way of feeds, to what made or changed it last. */
   readonly hops: number
   readonly rev: number
@@ -47,20 +47,14 @@ export const clockworkOf = ({ anchor, input: { endAt, trigger } }: StoredSchedul
   ...(endAt === undefined ? {} : { endAt: Date.parse(endAt) })
 })
 
-/** With its defaults. */
+/** As they hold: what its actor has decided counts too. */
 export const settingsOf = (schedule: StoredSchedule) => {
-  const { catchUpSeconds = limits.scheduleCatchUpSeconds.usual, jitterSeconds = 0, ...input } = schedule.input
   const carry = carryOf(schedule)
   // What its actor has decided holds until somebody enables it.
   const forced = beginsAnew(schedule, carry) ? undefined : (carry.disabledReason ?? undefined)
-  const overlap: Overlap = input.overlap ?? "skip"
   return {
-    ...input,
-    catchUpSeconds,
-    jitterSeconds,
-    overlap,
-    submitMode: input.submitMode ?? ("queue" as const),
-    enabled: (input.enabled ?? true) && forced === undefined,
+    ...schedule.input,
+    enabled: schedule.input.enabled && forced === undefined,
     ...(forced === undefined ? {} : { disabledReason: forced })
   }
 }
@@ -83,15 +77,10 @@ const instantsOf = (schedule: StoredSchedule): ReadonlyArray<string> => {
 
 export const shown = (schedule: StoredSchedule): Schedule => {
   const { last, lastTurn } = carryOf(schedule)
-  const { endAt, identity, maxCost, model, ...settings } = settingsOf(schedule)
   return {
     id: schedule.id,
     agentId: schedule.agentId,
-    ...settings,
-    ...(model === undefined ? {} : { model }),
-    ...(maxCost === undefined ? {} : { maxCost }),
-    ...(identity === undefined ? {} : { identity }),
-    ...(endAt === undefined ? {} : { endAt: toTimestamp(Date.parse(endAt)) }),
+    ...settingsOf(schedule),
     nextInstants: instantsOf(schedule),
     ...(last === null || last === undefined ? {} : { lastRunAt: toTimestamp(last.at), lastStatus: last.status }),
     ...(lastTurn === null || lastTurn === undefined

@@ -8,6 +8,7 @@
  */
 import { Effect, Result } from "effect"
 import { isDeepStrictEqual } from "node:util"
+import { makeAgentMayName } from "../agents/agentModels.ts"
 import { Database } from "../database/Database.ts"
 import type { Tx } from "../database/handle.ts"
 import { withdrawable } from "../database/withdrawable.ts"
@@ -73,6 +74,7 @@ const merged = (before: SubscriptionChange, { cadence, cursor: _, target, ...res
 export const makeChanging = Effect.gen(function* () {
   const database = yield* Database
   const lease = yield* Lease
+  const mayName = yield* makeAgentMayName
   const models = yield* Models
   const subscriptions = yield* Subscriptions
   const withdrawing = withdrawable(database)
@@ -85,7 +87,7 @@ export const makeChanging = Effect.gen(function* () {
 
   /** `before`: what was taken already. */
   const checked = Effect.fnUntraced(function* (
-    workspace: string,
+    { principal, workspace }: ChangedBy,
     agentId: string,
     { cadence, condition, screen, target }: SubscriptionSettings,
     before?: SubscriptionSettings
@@ -98,6 +100,9 @@ export const makeChanging = Effect.gen(function* () {
         : undefined
     if (unfit !== undefined) return yield* Effect.fail(refusals.invalidCadence(unfit))
     if (screen !== undefined && models.resolve(screen.model).length === 0) return yield* Effect.fail(refusals.noModel)
+    const isAgents = principal.type === "agent" && screen?.model !== before?.screen?.model
+    if (isAgents && !(yield* mayName(workspace, agentId, screen?.model)))
+      return yield* Effect.fail(refusals.modelNotInProfile)
     if (target.mode !== "thread" || isDeepStrictEqual(target, before?.target)) return
     const thread = yield* database.run("subscriptions.target", (db) =>
       targetThread(db, workspace, agentId, target.threadId)
@@ -120,18 +125,20 @@ export const makeChanging = Effect.gen(function* () {
   }
 
   /** What making it would be refused with. */
-  const checkCreate = Effect.fnUntraced(function* ({ workspace }: ChangedBy, made: NewSubscription) {
-    yield* checked(workspace, made.agentId, settingsOf(made))
+  const checkCreate = Effect.fnUntraced(function* (by: ChangedBy, made: NewSubscription) {
+    const { workspace } = by
+    yield* checked(by, made.agentId, settingsOf(made))
     yield* withdrawing<void, NoPlaceWords | "tried">("subscriptions.place (tried)", async (tx) => {
       const placed = await place(tx, workspace, made, freshId("subscription"))
       return Result.fail(Result.isFailure(placed) ? placed.failure : "tried")
     }).pipe(Effect.catch((failure) => (failure === "tried" ? Effect.void : Effect.fail(failure))))
   })
 
-  const create = Effect.fnUntraced(function* ({ principal: by, seed, workspace }: ChangedBy, made: NewSubscription) {
+  const create = Effect.fnUntraced(function* (asked: ChangedBy, made: NewSubscription) {
+    const { principal: by, seed, workspace } = asked
     const { agentId, enabled = true, feedId } = made
     const settings = settingsOf(made)
-    yield* checked(workspace, agentId, settings)
+    yield* checked(asked, agentId, settings)
     const id = seed === undefined ? freshId("subscription") : seedId(workspace, seed)
     const { lastSeq } = yield* withdrawing<Placed, NoPlaceWords>("subscriptions.place", (tx) =>
       place(tx, workspace, made, id)
@@ -148,17 +155,15 @@ export const makeChanging = Effect.gen(function* () {
   })
 
   /** The change that a patch means, or why it is refused. */
-  const meant = Effect.fnUntraced(function* (
-    { workspace }: ChangedBy,
-    { fits, patch, subscriptionId }: SubscriptionEdit
-  ) {
+  const meant = Effect.fnUntraced(function* (by: ChangedBy, { fits, patch, subscriptionId }: SubscriptionEdit) {
+    const { workspace } = by
     const stored = yield* find(workspace, subscriptionId)
     if (fits?.(stored.version) === false) return yield* Effect.fail(refusals.changed)
     const whole = merged(changeable(stored), patch)
     if (Result.isFailure(whole))
       return yield* Effect.fail<refusals.UnfitSettings>({ _tag: "UnfitSettings", cause: whole.failure })
     const settings = settingsOf(whole.success)
-    yield* checked(workspace, stored.subscription.agentId, settings, stored.settings)
+    yield* checked(by, stored.subscription.agentId, settings, stored.settings)
     const { enabled = true } = whole.success
     const { cursor } = patch
     if (enabled && stored.feed.archived) return yield* Effect.fail(refusals.feedArchived)

@@ -13,7 +13,7 @@ import { RE2JS } from "re2js"
 import { limits } from "../domain/limits.ts"
 import type { Principal } from "../domain/principal.ts"
 
-/** What a condition is asked of. */
+/** What a condition is asked of. `data` is JSON. */
 export interface JudgedMessage {
   readonly text: string
   readonly tags: ReadonlyArray<string>
@@ -161,6 +161,28 @@ const inLinearTime = (source: string, ast: ASTNode) => {
   return text
 }
 
+/**
+ * The engine tells a map by its `constructor`, which is a key like any other in what somebody has sent: such an object is
+ * handed to it as a Map.
+ */
+const readable = (json: unknown): unknown => {
+  if (typeof json !== "object" || json === null) return json
+  if (Array.isArray(json)) return json.map(readable)
+  const entries = Object.entries(json).map(([key, value]) => [key, readable(value)] as const)
+  return Object.hasOwn(json, "constructor") ? new Map(entries) : Object.fromEntries(entries)
+}
+
+/** Each message is judged by many. */
+const readableOnes = new WeakMap<object, unknown>()
+const readableData = (data: unknown) => {
+  if (typeof data !== "object" || data === null) return data ?? null
+  const known = readableOnes.get(data)
+  if (known !== undefined) return known
+  const made = readable(data)
+  readableOnes.set(data, made)
+  return made
+}
+
 const reasonOf = (cause: unknown) => {
   const text = cause instanceof Error ? cause.message : String(cause)
   // It may quote a part of the condition, and half a character.
@@ -184,7 +206,7 @@ const compile = (source: string): MessageCondition | InvalidCondition => {
         const said: unknown = run({
           text,
           tags,
-          data: data ?? null,
+          data: readableData(data),
           principal,
           seq: BigInt(seq),
           appendedAt: new Date(appendedAt)

@@ -6,7 +6,7 @@ import type { NoPlace } from "./enlisting.ts"
 import type { SubscriptionFailure } from "./Subscriptions.ts"
 
 /** What anything may be refused with. */
-type CommonWord = "invalid_request" | "not_found" | "runtime_unavailable"
+type CommonWord = "invalid_request" | "not_found" | "permission_denied" | "runtime_unavailable"
 type RefusalWord =
   | "precondition_failed"
   | "feed_archived"
@@ -58,6 +58,11 @@ const feedNotFound = refuse("feed_not_found", "feedId: no such feed")
 export const threadNotFound = refuse("thread_not_found", "target.threadId: the agent has no such thread")
 export const threadArchived = refuse("thread_archived", "target.threadId: the thread is archived")
 export const noModel = refuse("model_unavailable", "screen.model: no model is available for it")
+export const modelNotInProfile = refuseAsAny(
+  "permission_denied",
+  "screen.model: the agent's profile does not select it",
+  { code: "model_not_in_profile" }
+)
 const unavailable = refuseAsAny("runtime_unavailable", "the subscription cannot be reached; try again", {
   retryAfterSeconds: 1
 })

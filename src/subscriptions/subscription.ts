@@ -4,7 +4,6 @@ import { described } from "../domain/described.ts"
 import { identityOf } from "../domain/identity.ts"
 import { FeedId } from "../domain/resourceIds.ts"
 import { limits } from "../domain/limits.ts"
-import { JsonValue } from "../domain/jsonValue.ts"
 import { ModelSelector } from "../domain/modelSelector.ts"
 import { Principal } from "../domain/principal.ts"
 import { Timestamp } from "../domain/time.ts"
@@ -20,8 +19,7 @@ import {
   type SubscriptionSettings,
   Target
 } from "../domain/subscription.ts"
-import { maxBytes } from "../domain/text.ts"
-import { Tag } from "../feeds/feed.ts"
+import { MessageData, MessageText, Tag } from "../feeds/feed.ts"
 
 const seq = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }))
 const enabledSays = "Whether it looks at what comes. True when absent."
@@ -85,13 +83,13 @@ export const SubscriptionPatch = Schema.Struct({
 }).annotate({ identifier: "SubscriptionPatch" })
 export type SubscriptionPatch = typeof SubscriptionPatch.Type
 
-/** Defaults filled in. */
+/** Defaults filled in. An empty condition or intent is none: it is shown so, and sent back so. */
 export const settingsOf = (input: SubscriptionChange): SubscriptionSettings => ({
   ...(input.name === undefined ? {} : { name: input.name }),
   cadence: input.cadence ?? { mode: "immediate" },
   target: input.target ?? { mode: "spawn" },
-  ...(input.condition === undefined ? {} : { condition: input.condition }),
-  ...(input.intent === undefined ? {} : { intent: input.intent }),
+  ...(input.condition === undefined || input.condition === "" ? {} : { condition: input.condition }),
+  ...(input.intent === undefined || input.intent === "" ? {} : { intent: input.intent }),
   includeSelf: input.includeSelf ?? false,
   ...(input.screen === undefined ? {} : { screen: input.screen }),
   ...(input.identity === undefined ? {} : { identity: input.identity })
@@ -162,12 +160,12 @@ export type Evaluation = typeof Evaluation.Type
 
 /** What a condition is tried on. */
 export const SampleMessage = Schema.Struct({
-  text: described(Schema.String.check(Schema.isMinLength(1), maxBytes(limits.feedTextBytes)), "What the message says."),
+  text: described(MessageText, "What the message says."),
   tags: described(
     Schema.optionalKey(Schema.Array(Tag).check(Schema.isMaxLength(limits.feedTags), Schema.isUnique())),
     "Its tags."
   ),
-  data: described(Schema.optionalKey(JsonValue), "Its data."),
+  data: described(Schema.optionalKey(MessageData), "Its data."),
   principal: described(Schema.optionalKey(Principal), "Who appended it. Absent: whoever asks.")
 }).annotate({ identifier: "SampleMessage" })
 export type SampleMessage = typeof SampleMessage.Type

@@ -15,6 +15,7 @@ import { readCarry } from "./carry.ts"
 import { type EventQuery, type EventTexts, threadEvents } from "./events.ts"
 import { listThreads, type ThreadQuery, type ThreadListRows } from "./lists.ts"
 import { type StoredThread, type ThreadColumns, threadColumns, toStoredThread } from "./row.ts"
+import { listTurns, type TurnQuery, type TurnRows } from "./turns.ts"
 import { readAttributes } from "./view.ts"
 
 export interface ThreadHead {
@@ -70,6 +71,8 @@ export class ThreadReads extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<InputRow> | undefined, DatabaseUnavailable>
     /** By updatedAt, newest first. */
     readonly list: (query: ThreadQuery) => Effect.Effect<ThreadListRows, DatabaseUnavailable>
+    /** Turns by their place in the log. */
+    readonly turns: (query: TurnQuery) => Effect.Effect<TurnRows | undefined, DatabaseUnavailable>
     /** An input that waits, was cancelled or was admitted. */
     readonly input: (
       workspace: string,
@@ -185,6 +188,7 @@ function make(database: Database["Service"]) {
       ),
     queue,
     list: (query) => listThreads(database, query),
+    turns: (query) => listTurns(database, query),
     input: Effect.fnUntraced(function* (workspace, threadId, inputId) {
       const find = storedInput(database, { workspace, kind: "thread", id: threadId }, inputId)
       const stored = yield* find

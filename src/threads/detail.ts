@@ -29,12 +29,28 @@ export interface ThreadAttributes {
   /** With profileVersion: what it is pinned to (`pinnedProfile.ts`). */
   readonly profileId?: string
   readonly profileVersion?: number
-  /** The thread judges for a hook of another one, at the cost of that one's agent. */
-  readonly reviews?: { readonly agentId: string; readonly threadId: string }
+  /**
+   * The thread judges for a hook of another one, at the cost of that one's agent. Absent of a sample, whose thread is made
+   * up, and of threads of earlier versions: hook and delivery.
+   */
+  readonly reviews?: {
+    readonly agentId: string
+    readonly threadId: string
+    readonly hookId?: string
+    readonly deliveryId?: string
+  }
   /** The threads that asked for it, and that these were asked for by: it spends within what they may cost. */
   readonly spendsWithin?: ReadonlyArray<string>
-  /** Another agent asked for it in a turn of its own; `depth` is how many such questions lead here. */
-  readonly asked?: { readonly agentId: string; readonly threadId: string; readonly depth: number }
+  /**
+   * Another agent asked for it in a turn of its own; `depth` is how many such questions lead here. Threads of earlier
+   * versions know no call.
+   */
+  readonly asked?: {
+    readonly agentId: string
+    readonly threadId: string
+    readonly depth: number
+    readonly toolCallId?: string
+  }
   readonly createdBy: Principal
   /** Absent: whoever made it. */
   readonly updatedBy?: Principal
@@ -97,6 +113,7 @@ export const threadOf = ({
   workspaceId
 }: Omit<DetailRows, "head" | "pending" | "waits">): Thread => {
   const {
+    asked,
     createdBy,
     editedAt = createdAt,
     identity,
@@ -105,6 +122,7 @@ export const threadOf = ({
     model,
     profileId,
     profileVersion,
+    reviews,
     title,
     updatedBy = createdBy
   } = attributes
@@ -123,7 +141,11 @@ export const threadOf = ({
     ...(model === undefined ? {} : { model }),
     ...(profileId === undefined ? {} : { profileId }),
     ...(profileVersion === undefined ? {} : { profileVersion }),
-    ...(archivedAt === undefined ? {} : { archivedAt: toTimestamp(archivedAt) })
+    ...(archivedAt === undefined ? {} : { archivedAt: toTimestamp(archivedAt) }),
+    ...(asked?.toolCallId === undefined ? {} : { askedBy: { threadId: asked.threadId, toolCallId: asked.toolCallId } }),
+    ...(reviews?.hookId === undefined || reviews.deliveryId === undefined
+      ? {}
+      : { reviews: { threadId: reviews.threadId, hookId: reviews.hookId, deliveryId: reviews.deliveryId } })
   }
 }
 
@@ -138,6 +160,9 @@ export const lastToOpen = <I extends Pick<Input, "ord" | "mode" | "forTurnId">>(
   const last = executionOrder(pending).at(-1)
   return last?.forTurnId !== undefined && last.forTurnId === activeTurnId ? undefined : last
 }
+
+/** Of all its turns, the running one included. */
+export const usageOf = ({ turn, usage }: ThreadCarry) => (turn === undefined ? usage : addUsage(usage, turn.usage))
 
 /** `model`: the exact id of what the newest input would run on, or the last turn has run on (`shownModel.ts`). */
 export const threadDetail = (rows: DetailRows, spend: Spend, model: string | undefined): ThreadDetail => {
@@ -155,6 +180,6 @@ export const threadDetail = (rows: DetailRows, spend: Spend, model: string | und
     // Nothing but a quarantine leaves a turn behind in a thread that failed.
     ...(head.status === "failed" && carry.turn !== undefined ? { quarantinedAt: toTimestamp(head.updatedAt) } : {}),
     ...(carry.cut === undefined ? {} : { lastTurn: carry.cut }),
-    usage: carry.turn === undefined ? carry.usage : addUsage(carry.usage, carry.turn.usage)
+    usage: usageOf(carry)
   }
 }

@@ -1,11 +1,17 @@
 /**
  * Threads by updatedAt, newest first, walked by the minute in which they changed (indexes heads_touched, heads_parent).
+ *
+ * L1. A status has no index, which every turn would have to keep: so many threads are looked at for a page, and where
+ *     they are not the last it goes on behind them, also where none of them has the status.
  */
-import { sql } from "kysely"
+import { type RawBuilder, sql } from "kysely"
 import type { SubmitMode } from "../domain/content.ts"
 import { fromUuid, toUuid } from "../domain/ids.ts"
 import type { Input } from "../domain/input.ts"
+import { limits } from "../domain/limits.ts"
+import type { ThreadStatus } from "../domain/thread.ts"
 import type { Database } from "../database/Database.ts"
+import type { Db } from "../database/handle.ts"
 import { readInput } from "./view.ts"
 import { postedColumn, postedInputs, type PostedJson } from "./postedInputs.ts"
 import { type StoredThread, type ThreadColumns, threadColumns, toStoredThread } from "./row.ts"
@@ -19,12 +25,13 @@ export interface ThreadQuery {
   readonly within?: ReadonlyArray<string>
   readonly identity?: string
   readonly includeArchived: boolean
+  readonly status?: ThreadStatus
   readonly limit: number
   /** `position` of the page before. */
   readonly position?: ThreadPosition
 }
 
-/** The last thread of a page. */
+/** Where a page has ended: its last thread, or the last that was looked at. */
 export interface ThreadPosition {
   readonly updatedAt: number
   readonly threadId: string
@@ -69,6 +76,17 @@ interface Columns extends ThreadColumns {
   posted: PostedJson
 }
 
+const order = sql`order by h.touched desc, h.updated_at desc, h.id desc`
+const columns = sql`${sql.raw(threadColumns)}, ${aheadColumn} as ahead, ${sql.raw(postedColumn)} as posted`
+
+/** L1: the last of those that are looked at, where there may be more. */
+const edgeOf = async (db: Db, condition: RawBuilder<unknown>): Promise<ThreadPosition | undefined> => {
+  const { rows } = await sql<{ readonly id: string; readonly updated: number }>`select h.id,
+    (extract(epoch from h.updated_at) * 1000)::float8 as updated
+    from heads h where ${condition} ${order} offset ${limits.threadsLookedAt - 1} limit 1`.execute(db)
+  return rows[0] && { updatedAt: rows[0].updated, threadId: fromUuid("thread", rows[0].id) }
+}
+
 /** A JSON text of our own. */
 const readModel = (text: string): string => JSON.parse(text)
 
@@ -85,7 +103,7 @@ const listed = ({ ahead, posted, ...row }: Columns): ListedThread => {
 }
 
 export const listThreads = (database: Database["Service"], query: ThreadQuery) => {
-  const { agentId, identity, includeArchived, limit, position, waiting, within, workspace } = query
+  const { agentId, identity, includeArchived, limit, position, status, waiting, within, workspace } = query
   const condition = sql.join(
     [
       sql`h.workspace = ${toUuid(workspace)} and h.kind = 'thread'`,
@@ -111,16 +129,20 @@ export const listThreads = (database: Database["Service"], query: ThreadQuery) =
     ],
     sql` and `
   )
-  const text = sql<Columns>`select ${sql.raw(threadColumns)}, ${aheadColumn} as ahead, ${sql.raw(postedColumn)} as
-    posted
-    from heads h where ${condition} order by h.touched desc, h.updated_at desc, h.id desc limit ${limit + 1}`
+  const from =
+    status === undefined
+      ? sql`heads h where ${condition}`
+      : sql`(select * from heads h where ${condition} ${order} limit ${limits.threadsLookedAt}) h
+          where h.status = ${status}`
+  const text = sql<Columns>`select ${columns} from ${from} ${order} limit ${limit + 1}`
   return database.run("list threads", async (db): Promise<ThreadListRows> => {
     const { rows } = await text.execute(db)
     const page = rows.slice(0, limit)
     const last = rows.length > limit ? page.at(-1) : undefined
+    const edge = status === undefined || last !== undefined ? undefined : await edgeOf(db, condition)
     return {
       threads: page.map(listed),
-      position: last && { updatedAt: last.updated, threadId: fromUuid("thread", last.id) }
+      position: last === undefined ? edge : { updatedAt: last.updated, threadId: fromUuid("thread", last.id) }
     }
   })
 }

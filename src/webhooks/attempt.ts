@@ -1,5 +1,6 @@
 /** One attempt to deliver an event: signed after Standard Webhooks, and what its answer means. */
 import { Effect } from "effect"
+import { LRUCache } from "lru-cache"
 import { Webhook } from "standardwebhooks"
 import type { SecretEnvelope } from "../crypto/envelope.ts"
 import { limits } from "../domain/limits.ts"
@@ -67,10 +68,22 @@ export const afterFailure = (
   return { state: "pending", pauseMs: Math.round(Math.max(asked, pause * (0.9 + random * 0.2))) }
 }
 
-export const makeAttempt =
-  (outbound: Outbound["Service"], envelope: SecretEnvelope["Service"], now: () => number) =>
-  (delivery: DueDelivery): Effect.Effect<Outcome> => {
-    const { attempts, body, eventId, secrets, url, webhookId, workspace } = delivery
+/** What signs for an endpoint, by its sealed secret: opening one costs more than signing with it. */
+const makeSigners = (envelope: SecretEnvelope["Service"]) => {
+  const signers = new LRUCache<string, Webhook>({ max: 1_000 })
+  return ({ secrets, webhookId, workspace }: DueDelivery) =>
+    secrets.map((sealed) => {
+      const key = `${workspace} ${webhookId} ${sealed}`
+      const signer = signers.get(key) ?? new Webhook(envelope.open(sealedFor(workspace, webhookId), sealed))
+      signers.set(key, signer)
+      return signer
+    })
+}
+
+export const makeAttempt = (outbound: Outbound["Service"], envelope: SecretEnvelope["Service"], now: () => number) => {
+  const signersOf = makeSigners(envelope)
+  return (delivery: DueDelivery): Effect.Effect<Outcome> => {
+    const { attempts, body, eventId, url, workspace } = delivery
     const at = new Date(now())
     const failed = (
       error: string,
@@ -85,8 +98,8 @@ export const makeAttempt =
     }
     const signed = Effect.try({
       try: () =>
-        secrets
-          .map((sealed) => new Webhook(envelope.open(sealedFor(workspace, webhookId), sealed)).sign(eventId, at, body))
+        signersOf(delivery)
+          .map((signer) => signer.sign(eventId, at, body))
           .join(" "),
       catch: () => "the secret cannot be opened with the keys of this server"
     })
@@ -121,3 +134,4 @@ export const makeAttempt =
       Effect.catch((error) => Effect.succeed<Outcome>(failed(error)))
     )
   }
+}

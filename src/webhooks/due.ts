@@ -19,8 +19,11 @@ import type { WebhookDisabledReason } from "./webhook.ts"
 /** U1. Longer than an attempt may take. */
 const takenSeconds = 60
 
+// Nobody waits for the disk here, nor below: what a crash of the database takes back is sent again.
+const waitsForNothing = "waits as (select set_config('synchronous_commit', 'off', true) as off)"
+
 // From endpoint to endpoint by the index, then the first that are due of each (U2).
-const text = `with recursive waiting (webhook) as (
+const text = `with recursive ${waitsForNothing}, waiting (webhook) as (
     (select webhook from webhook_deliveries where state = 'pending' order by webhook limit 1)
     union all
     select (select d.webhook from webhook_deliveries d where d.state = 'pending' and d.webhook > waiting.webhook
@@ -35,8 +38,8 @@ const text = `with recursive waiting (webhook) as (
       order by d.next_at limit room.places for update skip locked) d
     order by d.next_at limit $4::int)
   update webhook_deliveries d set next_at = now() + interval '${takenSeconds} seconds'
-  from taken, webhooks k, webhook_events e
-  where d.workspace = taken.workspace and d.id = taken.id and k.workspace = d.workspace and k.id = d.webhook
+  from waits, taken, webhooks k, webhook_events e
+  where waits.off = 'off' and d.workspace = taken.workspace and d.id = taken.id and k.workspace = d.workspace and k.id = d.webhook
     and k.enabled and e.workspace = d.workspace and e.id = d.event
   returning d.workspace, d.id, d.webhook, d.event, d.attempts, k.url, k.sealed, e.body,
     case when k.previous_until > now() then k.previous end as previous`
@@ -53,18 +56,18 @@ interface Row {
   readonly body: string
 }
 
-/** At most `most` deliveries, and `each` of one endpoint with those that are under way already. */
+/** At most `most` deliveries, and `each` of one endpoint with those that this node has of it already. */
 export const takeDue = (
   database: Database["Service"],
-  underWay: ReadonlyMap<string, number>,
+  endpoints: ReadonlyMap<string, { readonly taken: number }>,
   { each, most }: { readonly each: number; readonly most: number }
 ) => {
-  const busy = [...underWay]
+  const busy = [...endpoints]
   return database
     .read<Row>({
       name: "webhooks_due",
       text,
-      values: [uuids(busy, ([webhookId]) => webhookId), ints(busy, ([, count]) => count), each, most]
+      values: [uuids(busy, ([webhookId]) => webhookId), ints(busy, ([, { taken }]) => taken), each, most]
     })
     .pipe(
       Effect.map((rows) =>
@@ -85,7 +88,7 @@ export const takeDue = (
 }
 
 // What was ended meanwhile, with its webhook, stays so. Of several outcomes of one endpoint any success counts as the last: they are all of this moment.
-const toldText = `with told as (select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::float8[], $6::int[],
+const toldText = `with ${waitsForNothing}, told as (select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::float8[], $6::int[],
     $7::text[]) as t(workspace, id, webhook, state, pause, status, error)),
   deliveries as (update webhook_deliveries d set attempts = d.attempts + 1,
       state = case when d.state = 'pending' or told.state = 'delivered' then told.state else d.state end,
@@ -98,7 +101,7 @@ const toldText = `with told as (select * from unnest($1::uuid[], $2::uuid[], $3:
     failing_since = case when sums.any then null else coalesce(k.failing_since, now()) end,
     last_success_at = case when sums.any then now() else k.last_success_at end,
     last_failure_at = case when sums.failed > 0 then now() else k.last_failure_at end
-  from sums where k.workspace = sums.workspace and k.id = sums.webhook
+  from sums, waits where waits.off = 'off' and k.workspace = sums.workspace and k.id = sums.webhook
   returning k.id, k.enabled and k.failures >= ${limits.webhookFailures}
     and k.failing_since <= now() - interval '${limits.webhookFailingSeconds} seconds' as failing`
 
@@ -112,6 +115,7 @@ export const makeTell = (database: Database["Service"]) =>
   batched<Told, boolean, DatabaseUnavailable>({
     max: 200,
     lanes: 1,
+    gatherMs: 20,
     run: async (requests) => {
       const told = requests.map(({ item }) => item)
       try {

@@ -1,21 +1,37 @@
 /**
  * Sends what is due to the endpoints of webhooks: fifty at once on a node, four of one endpoint.
  *
- * N1. A look follows whatever this node has announced, whatever has come to an end, and each second.
+ * N1. A look follows whatever this node has announced, whatever has come to an end, and each second; what comes within a
+ *     moment shares one.
  * N2. What cannot be written down of an attempt is sent again: at least once, never less.
+ * N3. A look takes some of an endpoint ahead. What has waited for long is left to a later look, before another node might
+ *     take it for lost, or its webhook is not there any more; and so is what waits for one that has ended.
  */
-import { Effect, FiberSet, Latch, Layer } from "effect"
+import { Effect, FiberSet, Latch, Layer, Semaphore } from "effect"
 import { SecretEnvelope } from "../crypto/envelope.ts"
 import { Database } from "../database/Database.ts"
 import { Lease } from "../journal/Lease.ts"
 import { Outbound } from "../outbound/Outbound.ts"
 import { record, webhookAttempts } from "../telemetry/metrics.ts"
-import { makeAttempt, type DueDelivery } from "./attempt.ts"
+import { type DueDelivery, makeAttempt, type Outcome } from "./attempt.ts"
 import { disable, makeTell, takeDue } from "./due.ts"
 import { WebhookInterest } from "./Interest.ts"
+import type { WebhookDisabledReason } from "./webhook.ts"
 
 const atOnce = 50
 const each = 4
+/** N3. */
+const ahead = 3 * each
+const patienceMs = 5_000
+/** N1. */
+const moment = "20 millis"
+
+/** What this node has taken of an endpoint. */
+interface Endpoint {
+  taken: number
+  isOver: boolean
+  readonly free: Semaphore.Semaphore
+}
 
 export const layerSenders = Layer.effectDiscard(
   Effect.gen(function* () {
@@ -28,40 +44,54 @@ export const layerSenders = Layer.effectDiscard(
     const tell = makeTell(database)
     const fibers = yield* FiberSet.make()
     const news = Latch.makeUnsafe()
-    const underWay = new Map<string, number>()
+    const free = yield* Semaphore.make(atOnce)
+    const endpoints = new Map<string, Endpoint>()
     let total = 0
 
-    const count = (webhookId: string, by: 1 | -1) => {
-      total += by
-      const left = (underWay.get(webhookId) ?? 0) + by
-      if (left === 0) underWay.delete(webhookId)
-      else underWay.set(webhookId, left)
+    const take = ({ webhookId }: DueDelivery): Endpoint => {
+      const endpoint = endpoints.get(webhookId) ?? { taken: 0, isOver: false, free: Semaphore.makeUnsafe(each) }
+      endpoints.set(webhookId, endpoint)
+      endpoint.taken++
+      total++
+      return endpoint
+    }
+    const leave = ({ webhookId }: DueDelivery, endpoint: Endpoint) => {
+      total--
+      if (--endpoint.taken === 0) endpoints.delete(webhookId)
+      if (endpoint.taken <= each) news.openUnsafe()
     }
 
-    const send = (delivery: DueDelivery) =>
-      attempt(delivery).pipe(
-        Effect.tap((outcome) =>
-          Effect.gen(function* () {
-            record(webhookAttempts.with({ outcome: outcome.state === "delivered" ? "delivered" : "failed" }))
-            const isFailing = yield* tell({ delivery, outcome })
-            if (outcome.gone === true) yield* disable(database, delivery, "gone")
-            else if (isFailing) yield* disable(database, delivery, "failures")
-          })
-        ),
+    const note = Effect.fnUntraced(function* (delivery: DueDelivery, endpoint: Endpoint, outcome: Outcome) {
+      record(webhookAttempts.with({ outcome: outcome.state === "delivered" ? "delivered" : "failed" }))
+      // At once: what was taken ahead would be sent while this is written.
+      endpoint.isOver ||= outcome.gone === true
+      const isFailing = yield* tell({ delivery, outcome })
+      const reason: WebhookDisabledReason | undefined =
+        outcome.gone === true ? "gone" : isFailing ? "failures" : undefined
+      if (reason === undefined) return
+      endpoint.isOver = true
+      yield* disable(database, delivery, reason)
+    })
+
+    const send = (delivery: DueDelivery, endpoint: Endpoint, takenAt: number) =>
+      Effect.suspend(() =>
+        endpoint.isOver || lease.now() - takenAt > patienceMs ? Effect.succeed(undefined) : attempt(delivery)
+      ).pipe(
+        free.withPermit,
+        endpoint.free.withPermit,
+        Effect.flatMap((outcome) => (outcome === undefined ? Effect.void : note(delivery, endpoint, outcome))),
         Effect.catch((error) => Effect.logWarning("what came of a webhook's delivery could not be written", error)),
-        Effect.ensuring(
-          Effect.sync(() => {
-            count(delivery.webhookId, -1)
-            news.openUnsafe()
-          })
-        )
+        Effect.ensuring(Effect.sync(() => leave(delivery, endpoint)))
       )
 
     const look = Effect.gen(function* () {
-      if (!interest.any() || total >= atOnce) return
-      const taken = yield* takeDue(database, underWay, { each, most: atOnce - total })
-      for (const delivery of taken) count(delivery.webhookId, 1)
-      yield* Effect.forEach(taken, (delivery) => FiberSet.run(fibers, send(delivery)), { discard: true })
+      const most = atOnce * 4 - total
+      if (!interest.any() || most <= 0) return
+      const taken = yield* takeDue(database, endpoints, { each: ahead, most })
+      const at = lease.now()
+      yield* Effect.forEach(taken, (delivery) => FiberSet.run(fibers, send(delivery, take(delivery), at)), {
+        discard: true
+      })
     }).pipe(Effect.catch((error) => Effect.logWarning("due webhooks could not be read", error)))
 
     yield* Effect.acquireRelease(
@@ -71,6 +101,7 @@ export const layerSenders = Layer.effectDiscard(
     const round = Effect.gen(function* () {
       news.closeUnsafe()
       yield* look
+      yield* Effect.sleep(moment)
       yield* Effect.raceFirst(news.await, Effect.sleep("1 second"))
     })
     yield* Effect.forkScoped(Effect.forever(round))

@@ -60,6 +60,7 @@ const families = async () => [
   schedulesFamily({
     approval: () => Effect.succeed(undefined),
     database: server.database,
+    mayName: () => Effect.succeed(true),
     now: Date.now,
     wake: () => {}
   }),

@@ -186,6 +186,28 @@ describe("a thread", () => {
     })
   })
 
+  it("shows its turns with what they came to, and threads are found by their state", async () => {
+    const agentId = await makeAgent(alpha)
+    const threadId = await makeThread(alpha, agentId, { title: "Has failed" })
+    await makeThread(alpha, agentId, { title: "Rests" })
+    await submit(alpha, threadId, "one")
+    await logOf(alpha, threadId, ended(1))
+    await submit(alpha, threadId, "/error model_error")
+    await logOf(alpha, threadId, ended(2))
+    await open(`/threads?agentId=${agentId}`, async ({ page }) => {
+      await page.getByText("Rests").waitFor()
+      await page.getByLabel("State").selectOption("failed")
+      await page.getByText("Rests").waitFor({ state: "detached" })
+      await page.getByText("Has failed").click()
+      await page.getByRole("link", { name: "Turns" }).click()
+      const rows = page.getByRole("table").getByRole("row")
+      await rows.nth(2).getByText("completed").waitFor()
+      await rows.nth(1).getByText("failed: model_error").waitFor()
+      await rows.nth(2).getByRole("link").click()
+      await page.getByRole("region", { name: "Event 1" }).getByText('"type": "user_message"').waitFor()
+    })
+  })
+
   it("full of hostile text loads nothing, runs nothing, and stays within its width", async () => {
     const threadId = await makeThread(alpha, plain, { title: "‮evil <img src=x onerror=alert(1)>" })
     const hostile = [
@@ -240,7 +262,8 @@ describe("every page", () => {
             ["inbox", "", "heading"],
             ["threads", "/threads", "link"],
             ["thread", `/threads/${threadId}`, "article"],
-            ["events", `/threads/${threadId}?view=events&seq=2`, "region"]
+            ["events", `/threads/${threadId}?view=events&seq=2`, "region"],
+            ["turns", `/threads/${threadId}?view=turns`, "row"]
           ] as const) {
             await page.goto(`${server.base}/console${path}`)
             await page.getByRole(ready).nth(1).waitFor()

@@ -418,6 +418,7 @@ describe("every page of the setup", () => {
             ["/operations", "table"],
             ["/models", "table"],
             ["/nodes", "table"],
+            ["/charts", "table"],
             ["/feeds", "table"],
             [`/feeds/${feedId}`, "listitem"],
             ["/subscriptions", "table"],

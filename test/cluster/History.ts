@@ -71,6 +71,20 @@ export interface Followed {
   readonly seqs: Array<number>
 }
 
+/** What the clients of one newsroom know of it (clients/newsroom.ts). */
+export interface Newsroom {
+  readonly agentId: string
+  readonly feedId: string
+  readonly webhookId: string
+  readonly subscriptions: ReadonlyArray<string>
+  /** Of what was acknowledged: the seq of each text. */
+  readonly appended: Map<string, number>
+  /** The instant of each schedule, milliseconds. */
+  readonly schedules: Map<string, number>
+  /** Events that the endpoint has taken. */
+  readonly taken: Set<string>
+}
+
 export class History {
   readonly threads = new Map<string, ThreadHistory>()
   readonly seen: Array<Seen> = []
@@ -83,6 +97,7 @@ export class History {
   readonly operations = new Map<string, { readonly name: string; readonly revoked: boolean }>()
   /** Writes of memory that were answered: of which entry, and the versions before and after. */
   readonly writes: Array<{ readonly what: string; readonly expectedVersion: string; readonly version: string }> = []
+  readonly newsrooms: Array<Newsroom> = []
   /** Leases that were good while their turns ran. */
   leases = 0
   /** What no client may ever see. */

@@ -8,8 +8,10 @@
  * J2. An acknowledged input's text stands in one place, one of unknown outcome in one at most, a refused one nowhere.
  * J5. What a log says was answered is what one client was told it had answered, and nobody else was.
  * J7. Memory that is compared and set is one chain (clients/keeper.ts).
+ * J8. Feeds have no gaps, and every match is handed over once, in order (clients/newsroom.ts).
  * J9. Nobody sees a log shrink; a stream shows every event once, in order.
- * J10. No wait runs out before its time by the database's clock; each is resolved once.
+ * J10. No wait runs out before its time by the database's clock; each is resolved once. Nor does a schedule fire
+ *      early, or twice (clients/newsroom.ts).
  * J11. Nobody spends more than they may (clients/spender.ts).
  * J12. A model is asked once for each step, and once more for each time that the thread changed hands; a tool that
  *      may not run twice is executed once.
@@ -17,6 +19,7 @@
  * O1, O2. What was approved is carried out once, for who may still ask (clients/asker.ts). R2. Leases end with their
  *      turns (clients/lessee.ts).
  * L2, L3. Calls that are said to have been lost (unknowns.ts).
+ * W1. Whoever is told of turns is told of each (clients/newsroom.ts).
  * L1. At rest nothing runs, nothing is queued, nothing is left in the inbox.
  */
 import { setTimeout as sleep } from "node:timers/promises"
@@ -28,6 +31,7 @@ import { isTerminal, openTurns, type Recorded, recorded, unaccounted, violations
 import { type Audit, auditViolations, isTakeover } from "./audit.ts"
 import { wronglyDone } from "./clients/asker.ts"
 import { forkedMemory } from "./clients/keeper.ts"
+import { wrongNews } from "./clients/newsroom.ts"
 import { overspent } from "./clients/spender.ts"
 import type { Cluster } from "./Cluster.ts"
 import type { History, ThreadHistory } from "./History.ts"
@@ -275,7 +279,8 @@ export const check = async (
     ...monotonic(history, stored),
     ...(await overspent(cluster, history)),
     ...(await wronglyDone(cluster, history)),
-    ...(await forkedMemory(cluster, history))
+    ...(await forkedMemory(cluster, history)),
+    ...(await wrongNews(cluster, history))
   ]
   if (restless !== undefined) broken.push(restless)
   const claims = new Map<string, number>()

@@ -272,5 +272,53 @@ export const plants: ReadonlyArray<Plant> = [
     ],
     fault: "kill -9",
     caughtAs: /^I11/
+  },
+  {
+    name: "seqs of a feed that leave gaps, as those of a sequence do",
+    edits: [
+      {
+        file: "src/feeds/appending.ts",
+        find: "const seq = lastSeq + rows.length + 1",
+        put: "const seq = lastSeq + rows.length + 1 + (place === 1 && Math.random() < 0.2 ? 1 : 0)"
+      }
+    ],
+    fault: "kill -9",
+    caughtAs: /^J8/
+  },
+  {
+    name: "a cursor that is moved before the submit",
+    edits: [
+      {
+        file: "actors/subscription/submitting.ts",
+        find: "    return yield* send(being, batch, settings).pipe(",
+        put: '    if (Math.random() < 0.1) return { type: "submitted", inputId, turnId: inputId } satisfies Outcome\n    return yield* send(being, batch, settings).pipe('
+      }
+    ],
+    fault: "kill -9",
+    caughtAs: /^J8/
+  },
+  {
+    name: "a fire that nobody knows again",
+    edits: [
+      {
+        file: "actors/schedule/perform.ts",
+        find: "    yield* clear(being, schedule)",
+        put: "    yield* clear(being, schedule)\n    if (Math.random() < 0.3) yield* submit(being, schedule, { ...run, runId: `${run.runId.slice(0, -8)}00000000` })"
+      }
+    ],
+    fault: "kill -9",
+    caughtAs: /^J10/
+  },
+  {
+    name: "a delivery that is marked before it is sent",
+    edits: [
+      {
+        file: "src/webhooks/due.ts",
+        find: "update webhook_deliveries d set next_at = now()",
+        put: "update webhook_deliveries d set state = 'delivered', next_at = now()"
+      }
+    ],
+    fault: "kill -9",
+    caughtAs: /^W1/
   }
 ]

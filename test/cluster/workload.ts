@@ -12,6 +12,7 @@ import type { Cluster, Workspace } from "./Cluster.ts"
 import { askApproval } from "./clients/asker.ts"
 import { keepMemory } from "./clients/keeper.ts"
 import { useLeases } from "./clients/lessee.ts"
+import { reportNews } from "./clients/newsroom.ts"
 import type { Office } from "./clients/office.ts"
 import { spend } from "./clients/spender.ts"
 import { History, type Sent, type ThreadHistory } from "./History.ts"
@@ -28,7 +29,7 @@ export interface WorkloadOptions {
   /** The share of submits under an idempotency key. */
   readonly keyed?: number
   readonly followers?: number
-  /** Whether agents have budgets, requests wait for approval, tool servers have leases, and clients write memory. */
+  /** Whether agents have budgets, requests wait for approval, tool servers have leases, clients write memory, and there are newsrooms. */
   readonly governed?: boolean
   /** Mean pause of a user between steps. */
   readonly thinkMs?: number
@@ -153,6 +154,7 @@ export class Workload {
         this.#users.push(this.#steady(stage, "t0", { agentId: talkerId, script: wordyScript }))
         const office = this.#office(workspace)
         this.#users.push(spend(office), askApproval(office), useLeases(office), keepMemory(office), keepMemory(office))
+        this.#users.push(reportNews(office))
       }
   }
 

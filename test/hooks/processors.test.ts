@@ -46,6 +46,7 @@ describe("a reviewing agent", () => {
       workspace: server.workspaces.alpha,
       agentId: reviewer.agentId,
       reviewed: { agentId: asked.agentId, threadId: asked.threadId },
+      hookId: asked.hook.id,
       deliveryId: asked.deliveryId
     })
     assert.strictEqual(outcome.deliveryId, asked.deliveryId)

@@ -124,7 +124,8 @@ export const absent = (id: string) => (id.length > 26 ? `${id.slice(0, -26)}01m7
 /** A path with its parameters filled in. One that is not among the ids has to be furnished first. */
 export const pathWith = (path: string, ids: Ids) =>
   path.replace(/\{(\w+)\}/g, (_, name: string) => {
-    const id = ids[name]
+    // A chart's, which is no workspace's.
+    const id = name === "kind" ? "thread" : ids[name]
     assert(id !== undefined && id !== "", `no test has a ${name}: furnish one in test/http/everything.ts`)
     return path.startsWith("/v1/memory/") ? (shared.get(id) ?? id) : id
   }) + queryOf(path)

@@ -136,6 +136,8 @@ describe("an append", () => {
     ["a key of 255 characters", [{ text: "a", dedupeKey: "é".repeat(255) }], undefined],
     ["a key of 256", [{ text: "a", dedupeKey: "é".repeat(256) }], "messages[0].dedupeKey"],
     ["17 tags", [{ text: "a", tags: Array.from({ length: 17 }, (_, i) => `${i}`) }], "messages[0].tags"],
+    ["U+0000", [{ text: "a\0b" }], "messages[0].text"],
+    ["half a character", [{ text: "a\ud800b" }], "messages[0].text"],
     ["a field that there is not", [{ text: "a", seq: 4 }], "messages[0].seq"]
   ])("of %s is taken or refused", async (_, messages, path) => {
     const answer = await append(server.alpha, await makeFeed(), messages)

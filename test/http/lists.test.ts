@@ -17,6 +17,7 @@ const rowOf: Readonly<Record<string, keyof typeof pages>> = {
   "/v1/agents/{agentId}/images": "images",
   "/v1/threads": "threads",
   "/v1/threads/{threadId}/events": "events",
+  "/v1/threads/{threadId}/turns": "turns",
   "/v1/tools/calls": "toolCalls",
   "/v1/toolsets": "toolsets",
   "/v1/connections": "connections",

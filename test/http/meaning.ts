@@ -194,6 +194,11 @@ const rules: ReadonlyArray<Rule> = [
     isBroken: ({ sent }) => sent.query.startSeq !== undefined || sent.query.endSeq !== undefined
   },
   {
+    says: /^not together with state$/,
+    at: /^status$/,
+    isBroken: ({ sent }) => sent.query.state !== undefined
+  },
+  {
     says: /^expected JSON of at most (\d+) bytes$/,
     isBroken: ({ parts, value }) => bytesOf(JSON.stringify(value)) > Number(parts[0])
   },

@@ -136,6 +136,30 @@ describe("a schedule", () => {
     refused(await alpha.patch(pathOf(schedule), { trigger: { type: "cron" } }), 400, "invalid_request", "invalid_body")
   })
 
+  it("is not changed by a patch that says what holds in other words", async () => {
+    const schedule = await make({ endAt: "2100-01-01T02:00:00+02:00" })
+    for (const patch of [
+      { enabled: true },
+      { enabled: null },
+      { overlap: "skip" },
+      { submitMode: "queue" },
+      { catchUpSeconds: limits.scheduleCatchUpSeconds.usual },
+      { jitterSeconds: 0 },
+      { endAt: "2100-01-01T00:00:00Z" }
+    ]) {
+      const same = await alpha.patch(pathOf(schedule), patch)
+      const { headers, body } = same
+      assert.deepStrictEqual([headers.get("etag"), body.schedule.updatedAt], ['"1"', schedule.updatedAt], same.text)
+    }
+  })
+
+  it("says all moments in UTC with milliseconds, whatever way they were sent", async () => {
+    const once = await make({ trigger: { type: "once", at: "2100-01-01T02:00:00+02:00" } })
+    assert.strictEqual(once.trigger.at, "2100-01-01T00:00:00.000Z")
+    const interval = await make({ trigger: { type: "interval", seconds: 60, startAt: "2100-01-01T00:00:00Z" } })
+    assert.strictEqual((await get(interval)).trigger.startAt, "2100-01-01T00:00:00.000Z")
+  })
+
   it("that is deleted is gone, and its runs stay", async () => {
     const schedule = await make()
     const { id } = await run(schedule)
@@ -396,6 +420,9 @@ describe("a moment that comes", () => {
     })
     assert.strictEqual(after.disabledReason, "agent_archived")
     refused(await alpha.post(schedules(agent), input()), 409, "agent_archived")
+    refused(await alpha.patch(pathOf(orphan), { enabled: true }), 409, "agent_archived")
+    refused(await alpha.post(`${pathOf(orphan)}/run`), 409, "agent_archived")
+    assert.strictEqual((await alpha.patch(pathOf(orphan), { name: "What was it" })).status, 200)
 
     const threadId = await makeThread(alpha, agentId)
     const silent = await make({
@@ -463,6 +490,32 @@ describe("a run by hand", () => {
     const second = (await alpha.get(`${pathOf(schedule)}/runs?limit=2&cursor=${first.nextCursor}`)).body
     assert.deepStrictEqual([first.runs.length, second.runs.length, second.nextCursor], [2, 1, undefined])
     assert.strictEqual(new Set([...first.runs, ...second.runs].map(({ id }) => id)).size, 3)
+  })
+})
+
+describe("a page of runs", () => {
+  it("leaves none out while one is beginning or waits", async () => {
+    const schedule = await make({
+      overlap: "queue",
+      trigger: { type: "once", at: soon(1_500) },
+      message: { content: text("/wait 600s\nbusy") }
+    })
+    for (let i = 0; i < 3; i++) await run(schedule)
+    await settled(schedule, 3)
+    await eventually(async () => ((await runsOf(schedule)).length === 4 ? true : undefined))
+    const ids = (runs: ReadonlyArray<{ id: string }>) => runs.map(({ id }) => id)
+    const all = ids(await runsOf(schedule))
+    for (const limit of [1, 2, 3, 4]) {
+      const found: Array<string> = []
+      for (let cursor = ""; ; ) {
+        const { nextCursor, runs } = (await alpha.get(`${pathOf(schedule)}/runs?limit=${limit}${cursor}`)).body
+        found.push(...ids(runs))
+        if (nextCursor === undefined) break
+        assert.strictEqual(runs.length, limit)
+        cursor = `&cursor=${nextCursor}`
+      }
+      assert.deepStrictEqual(found, all)
+    }
   })
 })
 

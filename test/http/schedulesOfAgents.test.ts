@@ -119,6 +119,19 @@ describe("the family schedules", () => {
     for (const { failureCode } of [ceo, ...changes]) assert.strictEqual(failureCode, "tool_input_invalid")
   })
 
+  it("names no model that its profile does not select", async () => {
+    await trust()
+    const agentId = await makeWorker()
+    const [created, other] = await use(
+      agentId,
+      ["schedules.create", input({ model: "troupe/scripted" })],
+      ["schedules.create", input({ model: "troupe/scripted-paid" })]
+    )
+    const { id: scheduleId } = created.toolOutput.schedule
+    const [changed] = await use(agentId, ["schedules.update", { scheduleId, model: "troupe/scripted-paid" }])
+    for (const { failureText } of [other, changed]) assert.match(failureText, /^permission_denied: model: /)
+  })
+
   it("parks where the policy wants approval: the turn goes on, and nothing is made before", async () => {
     await trust(true)
     const agentId = await makeWorker()
@@ -162,6 +175,12 @@ describe("a lease", () => {
       await agent.post(`/v1/agents/${agentId}/schedules`, input({ identity: "ceo" }))
     ])
       assert.deepStrictEqual([foreign.status, foreign.body.code], [403, "foreign_identity"])
+    for (const foreign of [
+      await agent.patch(path, { model: "troupe/scripted-paid" }),
+      await agent.post(`/v1/agents/${agentId}/schedules`, input({ model: "troupe/scripted-paid" }))
+    ])
+      assert.deepStrictEqual([foreign.status, foreign.body.code], [403, "model_not_in_profile"])
+    assert.strictEqual((await agent.patch(path, { model: "troupe/scripted" })).status, 200)
     assert.strictEqual((await agent.post(`${path}/run`)).status, 201)
     assert.strictEqual((await agent.get(`${path}/runs`)).status, 200)
     assert.strictEqual((await agent.delete(path)).status, 204)

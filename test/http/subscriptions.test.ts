@@ -246,6 +246,13 @@ describe("conditions", () => {
     if (at !== undefined) assert.match(answer.body.message, new RegExp(`at position ${at}$`))
   })
 
+  it.each(["text != 'a\0b'", "text != 'a\ud800b'"])(
+    "with what the database cannot hold are refused: %j",
+    async (condition) => {
+      refused(await subscribe(agents.one, feeds.one, { condition }), 400, "invalid_request", "condition")
+    }
+  )
+
   it("that cannot be asked of a message do not match it, and see all that the message says", async () => {
     const feedId = await makeFeed()
     const agentId = await makeAgent(server.alpha)
@@ -258,6 +265,24 @@ describe("conditions", () => {
     const told = await toldTimes(agentId, 1)
     assert.lengthOf(told, 1)
     assert.match(told[0]?.text ?? "", /#4 /)
+  })
+
+  it("see data whatever its keys are called", async () => {
+    const feedId = await makeFeed()
+    const agentId = await makeAgent(server.alpha)
+    await subscribed(agentId, feedId, { condition: "data.level > 2 && data.constructor.constructor == 'x'" })
+    const data = { level: 3, constructor: { constructor: "x", toString: 1 } }
+    await append(feedId, { text: "odd keys", data })
+    assert.match((await toldTimes(agentId, 1))[0]?.text ?? "", /odd keys/)
+  })
+
+  it("are tried on what a feed could hold, and on nothing else", async () => {
+    const { id } = await subscribed(await makeAgent(server.alpha), await makeFeed())
+    const tried = (sample: object) => server.alpha.post(`/v1/subscriptions/${id}/evaluate`, { sample })
+    const most = { text: "x", data: "y".repeat(limits.feedDataBytes - 2) }
+    assert.strictEqual((await tried(most)).status, 200)
+    for (const sample of [{ ...most, data: `${most.data}y` }, { text: "a\0b" }, { text: "a\ud800b" }])
+      refused(await tried(sample), 400, "invalid_request", undefined)
   })
 
   it("are tried on a sample, which asks nobody and hands nothing over", async () => {
@@ -580,8 +605,10 @@ describe("subscriptions as resources", () => {
     const path = `/v1/subscriptions/${made.body.id}`
     const etag = made.headers.get("etag") ?? ""
     assert.strictEqual((await server.alpha.get(path)).headers.get("etag"), etag)
-    const same = await server.alpha.patch(path, { name: "First" }, { "if-match": etag })
-    assert.deepStrictEqual([same.headers.get("etag"), same.body.updatedAt], [etag, made.body.updatedAt])
+    for (const patch of [{ name: "First" }, { condition: "" }, { cadence: null }]) {
+      const same = await server.alpha.patch(path, patch, { "if-match": etag })
+      assert.deepStrictEqual([same.headers.get("etag"), same.body.updatedAt], [etag, made.body.updatedAt])
+    }
     const patched = await server.alpha.patch(path, { name: null, includeSelf: true }, { "if-match": etag })
     assert.notProperty(patched.body, "name")
     assert.include(patched.body, { includeSelf: true, intent: "Look." })

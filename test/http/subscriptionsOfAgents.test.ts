@@ -77,18 +77,20 @@ describe("an agent's tools", () => {
     const [agentId, feedId] = [await worker(admin), await makeFeed(admin)]
     const other = await worker(admin)
     const { body } = await admin.post(`/v1/agents/${other}/subscriptions`, { feedId })
-    const [condition, feed, foreign, listed] = await use(
+    const [condition, feed, foreign, listed, model] = await use(
       admin,
       agentId,
       call("subscriptions.create", { feedId, condition: "text +" }),
       call("subscriptions.create", { feedId: absent("feed_") }),
       call("subscriptions.delete", { subscriptionId: body.id }),
-      call("subscriptions.list")
+      call("subscriptions.list"),
+      call("subscriptions.create", { feedId, screen: { model: "troupe/scripted-paid" } })
     )
     assert.match(condition, /^tool_error: invalid_request: condition: .*at position 6\.$/)
     assert.match(feed, /^tool_error: feed_not_found: /)
     assert.match(foreign, /^tool_error: not_found: /)
     assert.deepStrictEqual(listed.subscriptions, [])
+    assert.match(model, /^tool_error: permission_denied: screen\.model: /)
   })
 
   it("wait for approval unless a rule says otherwise: what is hopeless is refused at once", async () => {

@@ -462,7 +462,8 @@ describe("listing threads", () => {
       "pendingWaits",
       "status",
       "thread",
-      "updatedAt"
+      "updatedAt",
+      "usage"
     ])
     await submit(alpha, made.at(-1)!, "hello")
     await logOf(alpha, made.at(-1)!, ended(1))
@@ -553,7 +554,7 @@ describe("listing threads", () => {
     for (const state of ["running", "Waiting", ""])
       assertRefused(await alpha.get(`/v1/threads?state=${state}`), 400, "invalid_request")
     assertRefused(await alpha.get("/v1/threads?agentId=agt_1"), 400, "invalid_request")
-    assertRefused(await alpha.get("/v1/threads?status=idle"), 400, "invalid_request", "unknown_parameter")
+    assertRefused(await alpha.get("/v1/threads?stage=idle"), 400, "invalid_request", "unknown_parameter")
     assertRefused(await alpha.get("/v1/threads?limit=1&limit=2"), 400, "invalid_request", "repeated_parameter")
     const { nextCursor } = (await alpha.get("/v1/threads?limit=1")).body
     assertRefused(await alpha.get(`/v1/threads?cursor=${nextCursor}x`), 400, "invalid_request", "invalid_cursor")

@@ -442,6 +442,24 @@ describe("a delivery", () => {
     assert.isUndefined(enabled.body.webhook.disabledReason)
   })
 
+  it("that is answered 410 is the last: what was taken together with it is not sent", async () => {
+    const { client } = await ownSpace()
+    let answered = 0
+    const endpoint = hooks.endpoint((...given) => (answered++ === 0 ? ok : status(410))(...given))
+    const { webhook } = await create({ url: endpoint.url }, client)
+    const { id } = await test(client, webhook.id)
+    await delivery(client, webhook.id, (one) => one.state === "delivered")
+    await run(sql`insert into webhook_deliveries (workspace, id, webhook, event, state, next_at, created_at)
+      select workspace, gen_random_uuid(), webhook, event, 'pending', now(), now()
+      from webhook_deliveries, generate_series(1, 12) where id = ${toUuid(id)}::uuid`)
+    await until("it is disabled", async () => {
+      const { body } = await client.get(`/v1/webhooks/${webhook.id}`)
+      return body.webhook.status === "disabled"
+    })
+    await until("nothing waits", async () => (await deliveries(client, webhook.id, "?state=pending")).length === 0)
+    assert.isAtMost(endpoint.received().length, 1 + 4)
+  })
+
   it("fails for good after ten attempts", async () => {
     const { client } = await ownSpace()
     const endpoint = hooks.endpoint(status(500))
@@ -548,10 +566,13 @@ describe("endpoints that do not answer", () => {
     await received(good, 1)
     assert.isBelow(performance.now() - began, 2_000)
     assert.deepStrictEqual([hanging.received().length, dripping.received().length], [4, 4])
-    for (const { webhook } of slow) {
-      const given = await delivery(client, webhook.id, (one) => one.attempts === 1)
-      assert.include(String(given.lastError), `${limits.webhookMs} ms`)
-    }
+    const [gone, stays] = [slow[0]!.webhook.id, slow[1]!.webhook.id]
+    assert.strictEqual((await client.delete(`/v1/webhooks/${gone}`)).status, 204)
+    const given = await delivery(client, stays, (one) => one.attempts === 1)
+    assert.include(String(given.lastError), `${limits.webhookMs} ms`)
+    // Tried again: by then what had been taken of the one that is gone would have been sent.
+    await received(dripping, 5)
+    assert.strictEqual(hanging.received().length, 4)
   })
 })
 

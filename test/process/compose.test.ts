@@ -117,7 +117,7 @@ describe("the image of a node", () => {
       ...elsewhere({ platform: "linux", arch: process.arch === "x64" ? "arm64" : "x64" }),
       npm_config_prefer_offline: "true"
     })
-  })
+  }, 300_000)
   afterAll(() => rm(scratch, { recursive: true, force: true }))
 
   it("begins from the Node that the packages bring", () => {

@@ -5,6 +5,7 @@ import { makePrepare } from "../../actors/schedule/prepare.ts"
 import { decide, start } from "../../machines/schedule/decide.ts"
 import type { Fact } from "../../machines/schedule/facts.ts"
 import type { ScheduleInput } from "../../src/schedules/schedule.ts"
+import { settled } from "../../src/schedules/settled.ts"
 import type { StoredSchedule } from "../../src/schedules/shown.ts"
 
 const made = Date.parse("2027-01-04T00:00:00.000Z")
@@ -15,13 +16,13 @@ const ref = { kind: "schedule", workspace: "wsp_00000000000000000000000000", id:
 const storedOf = (input: Partial<ScheduleInput>): StoredSchedule => ({
   id: ref.id,
   agentId: "agt_00000000000000000000000000",
-  input: {
+  input: settled({
     name: "s",
     trigger: { type: "interval", seconds: 60 },
     target: { mode: "spawn" },
     message: { content: [{ type: "text", text: "x" }] },
     ...input
-  },
+  }),
   hops: 0,
   rev: 1,
   anchor: made,

@@ -13,7 +13,7 @@ import type { Exchange } from "./exchange.ts"
 
 export const makeReviewing =
   (exchange: Exchange): Reviewing =>
-  ({ agentId, deliveryId, dry, hops, reviewed, spendsWithin = [], text, workspace }) =>
+  ({ agentId, deliveryId, dry, hookId, hops, reviewed, spendsWithin = [], text, workspace }) =>
     exchange({
       workspace,
       agentId,
@@ -22,7 +22,10 @@ export const makeReviewing =
       // The delivery's own body is that of the wait that an ask would open.
       inputId: begunBy("input", deliveryId),
       principal: { type: "agent", id: reviewed.agentId },
-      born: { reviews: reviewed, spendsWithin: [reviewed.threadId, ...spendsWithin] },
+      born: {
+        reviews: { ...reviewed, ...(dry === true ? {} : { hookId, deliveryId }) },
+        spendsWithin: [reviewed.threadId, ...spendsWithin]
+      },
       ...(hops === undefined ? {} : { hops }),
       ...(dry === true ? {} : { asker: reviewed.threadId })
     }).pipe(

@@ -14,16 +14,19 @@ import { useSession } from "../session/Session.tsx"
 
 const route = getRouteApi("/threads")
 const rowHeight = 64
+const statuses = ["running", "awaiting", "idle", "failed", "cancelled"] as const
 
 export const ThreadList = () => {
   const { troupe } = useSession()
   const search = route.useSearch()
   const navigate = route.useNavigate()
-  const ids = { agent: useId(), identity: useId() }
+  const ids = { agent: useId(), identity: useId(), state: useId() }
+  const status = statuses.find((one) => one === search.state)
   const filter = {
     ...(search.agentId === undefined ? {} : { agentId: search.agentId }),
     ...(search.identity === undefined ? {} : { identity: search.identity }),
-    ...(search.state === "waiting" ? { state: "waiting" as const } : {})
+    ...(search.state === "waiting" ? { state: "waiting" as const } : {}),
+    ...(status === undefined ? {} : { status })
   }
   const agents = useQuery({
     queryKey: ["agents"],
@@ -86,18 +89,22 @@ export const ThreadList = () => {
             if (event.key === "Enter") void look({ identity: event.currentTarget.value.trim() })
           }}
         />
-        <label className="check">
-          <input
-            type="checkbox"
-            checked={search.state === "waiting"}
-            onChange={(event) => void look({ state: event.target.checked ? "waiting" : "" })}
-          />
-          waiting for somebody
-        </label>
+        <label htmlFor={ids.state}>State</label>
+        <select
+          id={ids.state}
+          value={search.state ?? ""}
+          onChange={(event) => void look({ state: event.target.value })}
+        >
+          <option value="">all</option>
+          <option value="waiting">waiting for somebody</option>
+          {statuses.map((one) => (
+            <option key={one}>{one}</option>
+          ))}
+        </select>
         <Copy label="copy as curl" text={() => curlOf("GET", `/v1/threads?${new URLSearchParams(filter)}`)} />
       </form>
       {pages.error === null ? null : <Failure failure={pages.error} retry={() => void pages.refetch()} />}
-      {rows.length === 0 && pages.isSuccess ? <p className="quiet">There is no such thread.</p> : null}
+      {rows.length === 0 && pages.isSuccess && !hasNextPage ? <p className="quiet">There is no such thread.</p> : null}
       <Scroll className="scroller" ref={scroller} label="Threads">
         <ul className="rows" style={{ height: virtual.getTotalSize() }}>
           {items.map(({ index, start }) => {

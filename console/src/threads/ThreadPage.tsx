@@ -19,8 +19,29 @@ import { RawEvents } from "./RawEvents.tsx"
 import { openTurn } from "./rows.ts"
 import { ThreadLog } from "./ThreadLog.ts"
 import { Transcript } from "./Transcript.tsx"
+import { Turns } from "./Turns.tsx"
 
 const route = getRouteApi("/threads/$threadId")
+
+/** The way to the thread that this one was made for. */
+const Caused = ({
+  thread: { askedBy, reviews }
+}: {
+  readonly thread: {
+    readonly askedBy?: { readonly threadId: string }
+    readonly reviews?: { readonly threadId: string }
+  }
+}) => {
+  const [what, by] = askedBy === undefined ? ["judges for", reviews] : ["asked for by", askedBy]
+  return by === undefined ? null : (
+    <>
+      <Link to="/threads/$threadId" params={{ threadId: by.threadId }} search={{}}>
+        {what} another thread
+      </Link>{" "}
+      ·{" "}
+    </>
+  )
+}
 
 type Control = "cancel" | "retry" | "compact" | "archive"
 
@@ -98,7 +119,7 @@ export const ThreadPage = () => {
             {model ?? "no model yet"} · {usage.totalTokens.toLocaleString("en")} tokens
             {usage.estimatedCost === undefined ? "" : ` · $${usage.estimatedCost.toFixed(4)}`} · agent has spent $
             {budgetSpend.spent.toFixed(4)} ({budgetSpend.window}) · <Time at={updatedAt} /> ·{" "}
-            <Copy label={threadId} text={() => threadId} /> ·{" "}
+            <Copy label={threadId} text={() => threadId} /> · <Caused thread={thread} />
             <Copy label="copy as curl" text={() => curlOf("GET", `/v1/threads/${threadId}`)} />
           </span>
         </p>
@@ -136,6 +157,9 @@ export const ThreadPage = () => {
             <Link to="/threads/$threadId" params={path} search={{ view: "events" }}>
               Events
             </Link>
+            <Link to="/threads/$threadId" params={path} search={{ view: "turns" }}>
+              Turns
+            </Link>
           </nav>
         </div>
         {control.error === null ? null : <Failure failure={control.error} />}
@@ -143,7 +167,9 @@ export const ThreadPage = () => {
           <Failure failure={window.failure} retry={() => void log.show(seq ?? 0, lastSeq)} />
         )}
       </header>
-      {view === "events" ? (
+      {view === "turns" ? (
+        <Turns threadId={threadId} lastSeq={Math.max(lastSeq, window.lastSeq)} />
+      ) : view === "events" ? (
         <RawEvents
           log={log}
           window={window}
@@ -158,7 +184,7 @@ export const ThreadPage = () => {
           <WaitCard
             key={wait.id}
             wait={wait}
-            thread={{ thread, status, lastSeq, updatedAt, pendingWaits }}
+            thread={{ thread, status, lastSeq, updatedAt, usage, pendingWaits }}
             isChosen={false}
             wish={undefined}
             onWished={() => {}}

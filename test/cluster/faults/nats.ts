@@ -17,10 +17,23 @@ const lostSubmits = ({ history }: RunData, from: number, to: number) =>
     unit: ""
   }) as const
 
-/** What the probes say of the bus. */
-const busOf = async (node: Node) => {
-  const response = await fetch(`${node.base}/readyz`, { signal: AbortSignal.timeout(1_000) })
-  return field(await response.json(), "bus")
+/** What the probes of a node say of the bus; undefined where it does not answer. */
+const askBus = async (node: Node) => {
+  try {
+    const response = await fetch(`${node.base}/readyz`, { signal: AbortSignal.timeout(1_000) })
+    return field(await response.json(), "bus")
+  } catch {
+    return undefined
+  }
+}
+
+/** What the first node says that answers: another fault may have stopped some. */
+const busOf = async (nodes: ReadonlyArray<Node>) => {
+  for (const node of nodes) {
+    const said = await askBus(node)
+    if (said !== undefined) return said
+  }
+  throw new Error("no node answers its probe")
 }
 
 const natsOf = ({ nats }: Cluster) => {
@@ -33,16 +46,16 @@ export const natsDown: Fault = {
   bar: "submits still acknowledged, pickup p99 ≤ 2.5 s",
   inject: async ({ cluster, sleep }) => {
     const nats = natsOf(cluster)
-    const before = await busOf(some(cluster.nodes[0]))
+    const before = await busOf(cluster.nodes)
     await nats.kill()
     const from = performance.now()
     await sleep(5_000)
-    const during = await busOf(some(cluster.nodes[0]))
+    const during = await busOf(cluster.nodes)
     await sleep(5_000)
     await nats.again()
     const to = performance.now()
     await sleep(8_000)
-    const after = await busOf(some(cluster.nodes[0]))
+    const after = await busOf(cluster.nodes)
     return (run) => ({
       gaps: [],
       observed: before !== during ? `the bus was ${before}, ${during}, ${after}` : undefined,

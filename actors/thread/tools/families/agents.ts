@@ -51,7 +51,7 @@ export const agentsFamily = (database: Database["Service"], exchange: Exchange, 
       inputId: begunBy("input", toolCallId),
       principal: { type: "agent", id: by.agentId, ...(identity === undefined ? {} : { identity }) },
       born: {
-        asked: { agentId: by.agentId, threadId: by.threadId, depth },
+        asked: { agentId: by.agentId, threadId: by.threadId, depth, toolCallId },
         spendsWithin: [by.threadId, ...(by.spendsWithin ?? [])],
         ...(by.identity === undefined ? {} : { identity: by.identity })
       }

@@ -4,6 +4,7 @@
  * N1. What a call makes has an id that derives from the call: one that runs again finds what it has made.
  */
 import { Effect, Result, Schema } from "effect"
+import type { AgentMayName } from "../../../../src/agents/agentModels.ts"
 import type { Database } from "../../../../src/database/Database.ts"
 import type { Tx } from "../../../../src/database/handle.ts"
 import { withdrawable } from "../../../../src/database/withdrawable.ts"
@@ -11,7 +12,15 @@ import { wordsOf } from "../../../../src/domain/problems.ts"
 import { ScheduleId } from "../../../../src/domain/resourceIds.ts"
 import type { OperationAction } from "../../../../src/operations/operation.ts"
 import { listSchedules, readSchedule } from "../../../../src/schedules/reading.ts"
-import { notMade, notThere, type ScheduleRefusal, unfit } from "../../../../src/schedules/refusals.ts"
+import {
+  agentArchived,
+  modelNotInProfile,
+  notMade,
+  notRun,
+  notThere,
+  type ScheduleRefusal,
+  unfit
+} from "../../../../src/schedules/refusals.ts"
 import {
   askForRun,
   createSchedule,
@@ -31,6 +40,7 @@ import { pageFields, pageOf, rowsAsked } from "./pages.ts"
 
 export interface SchedulesOptions {
   readonly approval: ToolApproval
+  readonly mayName: AgentMayName
   readonly database: Database["Service"]
   /** Milliseconds by the journal's clock. */
   readonly now: () => number
@@ -56,6 +66,8 @@ const notChanged = (why: SchedulePatchRefusal) => {
     case "not_found":
     case "precondition":
       return refusal(notThere({ refused: why.refused }))
+    case "agent_archived":
+      return refusal(agentArchived)
     default:
       return refusal(unfit(why))
   }
@@ -66,7 +78,7 @@ const authorOf = ({ agentId, hops, identity }: CallBy): SchedulingBy => ({
   hops
 })
 
-export const schedulesFamily = ({ approval, database, now, wake }: SchedulesOptions): Family => {
+export const schedulesFamily = ({ approval, database, mayName, now, wake }: SchedulesOptions): Family => {
   const withdrawing = withdrawable(database)
   const always = () => true
 
@@ -91,6 +103,16 @@ export const schedulesFamily = ({ approval, database, now, wake }: SchedulesOpti
     if (outcome.failure === undefined) wake(scheduleId)
     return outcome
   })
+
+  /** What names a model that the agent may not have is refused. */
+  const withModel = (
+    { agentId, workspace }: CallBy,
+    { model }: { readonly model?: string | null },
+    work: ReturnType<typeof done>
+  ) =>
+    Effect.flatMap(mayName(workspace, agentId, model), (may) =>
+      may ? work : Effect.succeed(refusal(modelNotInProfile))
+    )
 
   const reading = [
     builtIn({
@@ -131,10 +153,11 @@ export const schedulesFamily = ({ approval, database, now, wake }: SchedulesOpti
       idempotent: true,
       run: (by, input, toolCallId) => {
         const id = begunBy("schedule", toolCallId)
-        return done(by, "schedule.create", { input }, id, async (tx) => {
+        const work = done(by, "schedule.create", { input }, id, async (tx) => {
           const made = await createSchedule(tx, by.workspace, by.agentId, input, authorOf(by), now(), id)
           return "refused" in made ? refusal(notMade(made)) : { output: { schedule: shown(made) } }
         })
+        return withModel(by, input, work)
       }
     }),
     builtIn({
@@ -143,11 +166,13 @@ export const schedulesFamily = ({ approval, database, now, wake }: SchedulesOpti
       input: UpdateInput,
       readOnly: false,
       idempotent: true,
-      run: (by, { scheduleId, ...patch }) =>
-        done(by, "schedule.update", { scheduleId, patch }, scheduleId, async (tx) => {
+      run: (by, { scheduleId, ...patch }) => {
+        const work = done(by, "schedule.update", { scheduleId, patch }, scheduleId, async (tx) => {
           const found = await patchSchedule(tx, by.workspace, by.agentId, scheduleId, patch, by.hops, always, now())
           return "refused" in found ? notChanged(found) : { output: { schedule: shown(found) } }
         })
+        return withModel(by, patch, work)
+      }
     }),
     builtIn({
       name: "schedules.delete",
@@ -170,8 +195,8 @@ export const schedulesFamily = ({ approval, database, now, wake }: SchedulesOpti
         done(by, "schedule.run", { scheduleId }, scheduleId, async (tx) => {
           const runId = begunBy("scheduleRun", toolCallId)
           const asked = await askForRun(tx, by.workspace, by.agentId, scheduleId, by.hops, now(), runId)
-          return asked === undefined
-            ? noSchedule
+          return "refused" in asked
+            ? refusal(notRun(asked))
             : { output: { run: startingRun(scheduleId, asked.runId, asked.at, "manual") } }
         })
     })

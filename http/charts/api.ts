@@ -1,0 +1,68 @@
+/** Charts as data (contract C46.1): what the actors of this server run by, for whoever draws them. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { chartKinds } from "../../src/domain/chartKinds.ts"
+import { described } from "../../src/domain/described.ts"
+import { access } from "../access.ts"
+
+const State = Schema.Struct({
+  id: described(Schema.String, "Path of the state, such as `running.sampling`."),
+  parent: described(Schema.optionalKey(Schema.String), "The state that it is a part of. Absent of those at the top."),
+  initial: described(Schema.optionalKey(Schema.String), "Of one that has parts: the part that it begins in."),
+  description: described(Schema.String, "What it means.")
+}).annotate({ identifier: "ChartState" })
+
+const Transition = Schema.Struct({
+  id: described(Schema.String, "Id of the transition within the chart."),
+  source: described(Schema.String, "The state that it is one of. Empty: of any state."),
+  target: described(Schema.optionalKey(Schema.String), "The state that it leads to. Absent where none is left."),
+  event: described(Schema.optionalKey(Schema.String), "What takes it. Absent: it is taken at once."),
+  guard: described(
+    Schema.optionalKey(Schema.String),
+    "What has to hold, by name; where guards are composed, their names with `and`, `or` and `not(…)`."
+  ),
+  actions: described(Schema.Array(Schema.String), "What it does, by name."),
+  reenter: described(Schema.optionalKey(Schema.Literal(true)), "The state is left, and entered again."),
+  description: described(Schema.String, "What happens.")
+}).annotate({ identifier: "ChartTransition" })
+
+export const Chart = Schema.Struct({
+  kind: described(Schema.Literals(chartKinds), "What it is of: a kind of actor, a call of a tool, a chain of hooks."),
+  version: described(Schema.String, "A hash of the rest: another one is another chart."),
+  initial: described(Schema.String, "The state that everything begins in."),
+  states: described(Schema.Array(State), "Each behind the one that it is a part of."),
+  transitions: described(Schema.Array(Transition), "Those of a state in the order in which they are tried.")
+}).annotate({ identifier: "Chart" })
+export type Chart = typeof Chart.Type
+
+export const ChartList = Schema.Struct({
+  charts: described(Schema.Array(Chart), "Every chart of this server.")
+}).annotate({ identifier: "ChartList" })
+
+export const ChartAnswer = Schema.Struct({ chart: described(Chart, "The chart.") }).annotate({
+  identifier: "ChartAnswer"
+})
+
+export const ChartsApi = HttpApiGroup.make("charts")
+  .add(
+    HttpApiEndpoint.get("list", "/charts", { success: ChartList })
+      .annotateMerge(access("read"))
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "List the charts",
+          description: "The state charts that threads, subscriptions, schedules and identities run by, as data."
+        })
+      ),
+    HttpApiEndpoint.get("get", "/charts/:kind", {
+      params: { kind: described(Schema.String, "What the chart is of.") },
+      success: ChartAnswer
+    })
+      .annotateMerge(access("read"))
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Get a chart",
+          description: "Made from the machine that runs on the node that answers."
+        })
+      )
+  )
+  .annotateMerge(OpenApi.annotations({ description: "The state charts of actors, as data." }))
