@@ -8,7 +8,7 @@ import { Cancellation, SubmittedMessage } from "../../src/threads/messageInput.t
 import { NextCursor } from "../../src/domain/nextCursor.ts"
 import { PendingWait, Thread, ThreadDetail, ThreadStatus, threadStatuses } from "../../src/domain/thread.ts"
 import { ThreadInput, ThreadPatch } from "../../src/threads/threadInput.ts"
-import { TurnPage } from "../../src/threads/turns.ts"
+import { TurnPage } from "../../src/threads/turn.ts"
 import { Timestamp } from "../../src/domain/time.ts"
 import { ModelUsage } from "../../src/domain/usage.ts"
 import { access } from "../access.ts"

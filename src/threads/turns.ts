@@ -10,42 +10,15 @@ import type { Database } from "../database/Database.ts"
 import type { Db } from "../database/handle.ts"
 import { long, storedBeginnings } from "../database/shorthand.ts"
 import { SubmitMode } from "../domain/content.ts"
-import { described } from "../domain/described.ts"
 import { fromUuid, toUuid } from "../domain/ids.ts"
 import { limits } from "../domain/limits.ts"
-import { NextCursor } from "../domain/nextCursor.ts"
 import { Principal } from "../domain/principal.ts"
-import { Timestamp, toTimestamp } from "../domain/time.ts"
-import { ModelUsage, noUsage } from "../domain/usage.ts"
+import { toTimestamp } from "../domain/time.ts"
+import { type ModelUsage, noUsage } from "../domain/usage.ts"
 import { readCarry } from "./carry.ts"
+import { type ThreadTurn, turnOutcomes } from "./turn.ts"
 
-const outcomes = { turn_completed: "completed", turn_failed: "failed", turn_cancelled: "cancelled" } as const
-const isEnd = (type: string): type is keyof typeof outcomes => Object.hasOwn(outcomes, type)
-
-export const ThreadTurn = Schema.Struct({
-  turnId: described(Schema.String, "Id of the turn."),
-  firstSeq: described(Schema.Int, "Seq of its first event: the message that began it."),
-  lastSeq: described(Schema.Int, "Seq of its last event, so far."),
-  startedAt: described(Timestamp, "When it began."),
-  endedAt: described(Schema.optionalKey(Timestamp), "When it ended. Absent while it goes on."),
-  outcome: described(
-    Schema.optionalKey(Schema.Literals(Object.values(outcomes))),
-    "How it ended. Absent while it goes on."
-  ),
-  failureCode: described(Schema.optionalKey(Schema.String), "Why it failed."),
-  principal: described(Principal, "Who began it."),
-  submitMode: described(SubmitMode, "How the message that began it was submitted."),
-  responses: described(Schema.Int, "Responses of models."),
-  toolCalls: described(Schema.Int, "Calls of tools."),
-  waits: described(Schema.Int, "Waits for people, clients and hooks."),
-  usage: described(ModelUsage, "What it has used, so far.")
-}).annotate({ identifier: "ThreadTurn" })
-export type ThreadTurn = typeof ThreadTurn.Type
-
-export const TurnPage = Schema.Struct({
-  turns: described(Schema.Array(ThreadTurn), "Turns of this page, in the order asked for."),
-  nextCursor: NextCursor
-}).annotate({ identifier: "TurnPage" })
+const isEnd = (type: string): type is keyof typeof turnOutcomes => Object.hasOwn(turnOutcomes, type)
 
 export interface TurnQuery {
   readonly workspace: string
@@ -178,7 +151,7 @@ const turnOf = (
     firstSeq: first.seq,
     lastSeq: last.seq,
     startedAt: toTimestamp(first.at),
-    ...(end === undefined ? {} : { endedAt: toTimestamp(last.at), outcome: outcomes[end] }),
+    ...(end === undefined ? {} : { endedAt: toTimestamp(last.at), outcome: turnOutcomes[end] }),
     ...(end === "turn_failed" && typeof closed?.code === "string" ? { failureCode: closed.code } : {}),
     principal: readPrincipal(opened?.principal),
     submitMode: readMode(opened?.mode),
