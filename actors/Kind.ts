@@ -15,6 +15,7 @@ import type {
   Spent,
   WaitRow
 } from "../src/journal/Journal.ts"
+import type { Inspected } from "../machines/inspected.ts"
 import type { Announcement } from "../src/webhooks/event.ts"
 import type { Reply, Declined, Unreachable } from "./Actor.ts"
 
@@ -150,6 +151,10 @@ export interface KindDefinition<Snapshot, Request, Command, Job, W extends Write
   readonly jobs?: Jobs<Snapshot, Request, Job>
   readonly moments?: Moments<Snapshot, Request>
   readonly remote?: AcrossNodes<Snapshot, Request>
+  /** For people who look at its actors. */
+  readonly inspected: Inspected
+  /** The type of the chart's command; undefined of what is none. */
+  readonly causeOf: (command: Command) => string | undefined
   /** Sent instead of performing what the state implies, when the actor was taken up too often without progress. */
   readonly poison?: Request
 }

@@ -1,5 +1,6 @@
 /** The registries of this node, one a kind. Each adds itself when it is made: nobody else names the kinds. */
 import { Context, type Effect, Layer } from "effect"
+import type { Inspected } from "../machines/inspected.ts"
 import type { ActorRef, InboxRow } from "../src/journal/Journal.ts"
 import type { Bulkheads } from "./Bulkheads.ts"
 
@@ -12,6 +13,8 @@ export interface Wakeable {
   /** Delivers commands to one actor that were stored while its owner could not be reached, oldest first. */
   readonly accept: (ref: ActorRef, rows: ReadonlyArray<InboxRow>) => Effect.Effect<void>
   readonly isLive: (ref: ActorRef) => boolean
+  /** For people who look at its actors. */
+  readonly inspected: Inspected
   /** Takes up what this node owes and whose pause is over (R1): so many at once. Cheap when there is nothing. */
   readonly serve: Effect.Effect<void>
   /** Sends `due` to live actors whose moment has come, and makes room where too many are here (G4 of leaving.ts). */

@@ -271,6 +271,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
           )
     },
     isLive: (ref) => residents.has(ref.id),
+    inspected: kind.inspected,
     serve,
     tick,
     passivate,

@@ -26,6 +26,17 @@ export const makeDeciding = <Snapshot, Request, Command, Job, W extends WriteSet
 ) => {
   type Actor = Activation<Snapshot, Request>
   type DecidedStep = StepOf<Snapshot, Request, Job, W>
+
+  /** The first fact says which command it was. */
+  const caused = (written: W | undefined, command: Command): W | undefined => {
+    const [first, ...rest] = written?.facts ?? []
+    const type = first && kind.causeOf(command)
+    const cause = type === undefined ? undefined : kind.inspected.causes[type]
+    return written === undefined || first === undefined || cause === undefined
+      ? written
+      : { ...written, facts: [{ ...first, cause }, ...rest] }
+  }
+
   const decided = commands.with({ kind: kind.name })
 
   const decide = (
@@ -40,7 +51,8 @@ export const makeDeciding = <Snapshot, Request, Command, Job, W extends WriteSet
       const decision = kind.decide(being, command)
       record(decided)
       if (decision instanceof Declined) return Effect.fail(decision)
-      const { answer, jobs, next, written } = decision
+      const { answer, jobs, next } = decision
+      const written = caused(decision.written, command)
       return Effect.succeed<DecidedStep>({
         item,
         exit: Exit.succeed(answer),

@@ -6,12 +6,13 @@ import type { IdentityState } from "../../src/identities/Identities.ts"
 import { freshBody } from "../../src/seed.ts"
 import type { Command, Context, Fact, Snapshot } from "../../machines/identity/chart.ts"
 import { decide, start } from "../../machines/identity/decide.ts"
+import { identityInspected } from "../../machines/identity/inspected.ts"
 import { restore } from "../../machines/identity/fold.ts"
 import { defineKind } from "../Kind.ts"
 
 export type IdentityRequest = Omit<Command, "at">
 
-const row = ({ at, by, type }: Fact): FactRow => ({
+export const row = ({ at, by, type }: Fact): FactRow => ({
   type,
   turn: null,
   n: 0,
@@ -49,6 +50,8 @@ export const identityKind = defineKind<Snapshot, IdentityRequest, Command, never
       answer: { kind: "found", body: JSON.stringify(stateOf(next)) }
     }
   },
+  inspected: identityInspected,
+  causeOf: ({ type }) => type,
   // Disabling twice is disabling once.
   remote: {
     forwardable: () => ({ id: freshBody(), storable: false }),

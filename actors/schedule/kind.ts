@@ -1,17 +1,17 @@
 /** The schedule as a kind of actor: its whole state is in its head, and its runs are its public facts. */
-import type { FactRow } from "../../src/journal/Journal.ts"
-import { toTimestamp } from "../../src/domain/time.ts"
 import type { Snapshot } from "../../machines/schedule/chart.ts"
 import type { Job } from "../../machines/schedule/changes.ts"
 import type { Command } from "../../machines/schedule/commands.ts"
 import { blank, type Context } from "../../machines/schedule/context.ts"
 import { decide, start } from "../../machines/schedule/decide.ts"
 import type { Fact } from "../../machines/schedule/facts.ts"
+import { makeScheduleInspected } from "../../machines/schedule/inspected.ts"
 import { restore, resume } from "../../machines/schedule/fold.ts"
 import type { WebhookInterest } from "../../src/webhooks/Interest.ts"
 import { announcedBy } from "./announcing.ts"
 import { defineKind, type Jobs, type Kind, type KindDefinition, type WriteSet } from "../Kind.ts"
 import { record, scheduleLag, scheduleRuns } from "../../src/telemetry/metrics.ts"
+import { factOf, row } from "./facts.ts"
 import { decodeRequest, type ScheduleRequest } from "./requests.ts"
 
 export interface ScheduleKindOptions {
@@ -28,36 +28,6 @@ export type ScheduleKind = Kind<Snapshot, ScheduleRequest, Command, Job, Schedul
 
 /** Behind every fact: nothing is folded, and yet a claim without progress counts while a run is under way. */
 const noFacts = 2_147_483_647
-
-/** What the API shows of a run, and what only the actor reads. */
-const eventOf = (fact: Fact): object => {
-  const { at, type: _, ...rest } = fact
-  if (fact.type !== "ran") return rest
-  const { count, reason, run, status, threadId, turnId } = fact
-  return {
-    id: run.runId,
-    scheduledAt: toTimestamp(run.scheduledAt),
-    by: run.by,
-    status,
-    ...(reason === undefined ? {} : { reason }),
-    ...(count === undefined ? {} : { count }),
-    ...(threadId === undefined ? {} : { threadId }),
-    ...(turnId === undefined ? {} : { turnId }),
-    ...(status === "started" ? { startedAt: toTimestamp(at) } : {})
-  }
-}
-
-const row = (fact: Fact): FactRow => ({
-  type: fact.type,
-  turn: null,
-  n: 0,
-  public: fact.type === "ran",
-  event: JSON.stringify(eventOf(fact)),
-  detail: null,
-  // An instant begins once, whoever comes upon it.
-  once: fact.type === "firing" ? fact.run.runId : null,
-  at: fact.at
-})
 
 const momentOf = ({ firing, held, next }: Context): number | null => {
   if (firing !== null) return firing.scheduledAt
@@ -122,6 +92,8 @@ export const makeScheduleKind = ({ perform, prepare, webhooks }: ScheduleKindOpt
         value === "armed" || value === "holding" ? (context.next?.moment ?? null) : null,
       due: { type: "due" }
     },
+    inspected: makeScheduleInspected(factOf),
+    causeOf: ({ type }) => type,
     poison: { type: "poison" },
     // Only what transactions leave in the inbox comes from elsewhere.
     remote: { forwardable: () => undefined, decodeRequest }

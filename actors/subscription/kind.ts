@@ -6,6 +6,7 @@ import { blank, type Context } from "../../machines/subscription/context.ts"
 import { decide, start } from "../../machines/subscription/decide.ts"
 import { type Job, jobsOf } from "../../machines/subscription/draft.ts"
 import { type Fact, isPublic } from "../../machines/subscription/facts.ts"
+import { makeSubscriptionInspected } from "../../machines/subscription/inspected.ts"
 import { restore } from "../../machines/subscription/fold.ts"
 import type { Snapshot } from "../../machines/subscription/chart.ts"
 import { screenReservationOf } from "../../src/agents/Budgets.ts"
@@ -39,7 +40,7 @@ export interface SubscriptionKindOptions {
 
 export type SubscriptionKind = Kind<Snapshot, SubscriptionRequest, Asked, Job, SubscriptionWriteSet>
 
-const row = (fact: Fact): FactRow => {
+export const row = (fact: Fact): FactRow => {
   const { at, type, ...event } = fact
   return {
     type,
@@ -52,6 +53,10 @@ const row = (fact: Fact): FactRow => {
     at
   }
 }
+
+/** The journal holds what `row` wrote: the cast says so, and the tests of the fold hold it to that. */
+export const factOf = ({ at, event, type }: Pick<FactRow, "at" | "event" | "type">): Fact =>
+  ({ ...JSON.parse(event), type, at }) as Fact
 
 /** What webhooks are told of: that the server has disabled it. */
 const announcedBy = ({ id: subscriptionId, workspace }: ActorRef, agentId: string, facts: ReadonlyArray<Fact>) =>
@@ -189,6 +194,8 @@ export const makeSubscriptionKind = ({
         type === "configure" || type === "delete" ? { id: freshBody(), storable: false } : undefined,
       decodeRequest
     },
+    inspected: makeSubscriptionInspected(factOf),
+    causeOf: ({ type }) => type,
     poison: { type: "poison" }
   })
 }

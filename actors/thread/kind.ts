@@ -15,6 +15,7 @@ import type { Snapshot } from "../../machines/thread/chart.ts"
 import type { Input } from "../../src/domain/input.ts"
 import type { Command } from "../../machines/thread/commands.ts"
 import { ranFor, type Turn } from "../../machines/thread/context.ts"
+import { threadInspected } from "./inspected.ts"
 import { decide, start, statusOf } from "../../machines/thread/decide.ts"
 import type { Job } from "../../machines/thread/draft.ts"
 import { type Fact, isPublic, typeOf } from "../../machines/thread/facts.ts"
@@ -263,6 +264,8 @@ export const makeThreadKind = ({
     jobs: { resume, run, lost, perform },
     moments: { nextDue: ({ desk, snapshot }) => nextDue(snapshot, desk), due: { type: "due" } },
     remote: { forwardable, decodeRequest, priorReply: makePriorReply(preparing) },
+    inspected: threadInspected,
+    causeOf: ({ command }) => command?.type,
     poison: { type: "poison" }
   })
 }

@@ -6,7 +6,8 @@ import type { Fact } from "./facts.ts"
 
 export const contextOf = (facts: ReadonlyArray<Fact>): Context => facts.reduce(evolve, blank)
 
-const stateOf = (context: Context) => {
+/** The state that a context stands for. */
+export const stateOf = (context: Context) => {
   if (context.deleted && context.firing === null) return "deleted"
   if (context.firing !== null) return "starting"
   if (context.held !== null) return "holding"

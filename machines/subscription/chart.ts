@@ -12,7 +12,7 @@ import { blank, type Context } from "./context.ts"
 import { Draft, type Job, jobsOf } from "./draft.ts"
 import type { Fact } from "./facts.ts"
 import { guards } from "./guards.ts"
-import * as steps from "./steps.ts"
+import * as changes from "./changes.ts"
 
 const base = setup({
   types: { context: {} as Context, events: {} as Command, emitted: {} as Fact },
@@ -54,23 +54,23 @@ const doing = (change: (draft: Draft, event: Command) => void) =>
 
 const machine = base.extend({
   actions: {
-    configure: doing(steps.configure),
-    disable: doing(steps.disable),
-    disablePoisoned: doing(steps.poison),
-    remove: doing(steps.remove),
-    list: doing(steps.list),
-    listArchived: doing(steps.listArchived),
-    note: doing(steps.note),
-    openWindow: doing(steps.open),
-    look: doing(steps.look),
-    lookAgain: doing(steps.lookAgain),
-    find: doing(steps.find),
-    failLook: doing(steps.failLook),
-    failSubmit: doing(steps.failSubmit),
-    rethread: doing(steps.rethread),
-    escalate: doing(steps.escalate),
-    pass: doing(steps.pass),
-    retry: doing(steps.retry)
+    configure: doing(changes.configure),
+    disable: doing(changes.disable),
+    disablePoisoned: doing(changes.poison),
+    remove: doing(changes.remove),
+    list: doing(changes.list),
+    listArchived: doing(changes.listArchived),
+    note: doing(changes.note),
+    openWindow: doing(changes.open),
+    look: doing(changes.look),
+    lookAgain: doing(changes.lookAgain),
+    find: doing(changes.find),
+    failLook: doing(changes.failLook),
+    failSubmit: doing(changes.failSubmit),
+    rethread: doing(changes.rethread),
+    escalate: doing(changes.escalate),
+    pass: doing(changes.pass),
+    retry: doing(changes.retry)
   }
 })
 

@@ -38,7 +38,8 @@ export const guards = {
     (event.to <= context.covered || context.noticed.some((r) => r.from <= event.from && r.to >= event.to)),
   staleListing: ({ context, event }: GuardArgs) =>
     event.type === "listed" && context.listing?.version !== event.version,
-  archivedFeed: ({ event }: GuardArgs) => event.type === "listed" && event.archived,
+  archivedFeed: ({ context, event }: GuardArgs) =>
+    event.type === "listed" && event.archived && context.disabled === null,
   staleLook: ({ context, event }: GuardArgs) =>
     (event.type === "evaluated" || event.type === "unevaluated") && context.look?.number !== event.look,
   found: ({ event }: GuardArgs) => event.type === "evaluated" && event.found.is === "batch",

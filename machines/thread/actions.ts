@@ -217,7 +217,7 @@ export const machine = base.extend({
       code: "step_limit",
       text: `The turn reached its limit of ${plan.maxSteps} responses.`
     })),
-    failFull: failing(() => ({ code: "step_limit", text: "The turn holds as many events as a turn can." })),
+    failFull: failing(() => turn.fullTurn),
     failPoisoned: failing(() => ({
       code: "turn_poisoned",
       text: "The turn was taken over again and again without progress."

@@ -22,8 +22,9 @@ export interface Folded {
   readonly pending: ReadonlyArray<Input>
 }
 
-const stateOf = (turn: Turn | null, carry: Carry): StateValueFrom<typeof chart> => {
-  if (turn === null) return carry.last?.outcome ?? "idle"
+/** `last`: how the last turn ended, where it has not completed. */
+export const stateOf = (turn: Turn | null, last: Carry["last"]): StateValueFrom<typeof chart> => {
+  if (turn === null) return last?.outcome ?? "idle"
   const judged = turn.opening !== undefined ? "opening" : turn.reviewing !== undefined ? "reviewing" : "acting"
   if (parked(turn)) return { awaiting: judged }
   if (turn.round !== undefined) return { running: "compacting" }
@@ -31,21 +32,33 @@ const stateOf = (turn: Turn | null, carry: Carry): StateValueFrom<typeof chart> 
   return { running: turn.retryAt === undefined ? "sampling" : "pausing" }
 }
 
-export const fold = ({ carry, facts, pending, pos, seq }: Folded): Snapshot => {
-  let turn: Turn | null = null
+/** The turn as far as it is folded. */
+export interface TurnSoFar {
+  readonly pos: number
+  readonly seq: number
+  readonly turn: Turn | null
   /** The turn's last response was written and the next one begins. */
-  let responded = false
-  for (const fact of facts) {
-    pos++
-    if (isPublic(fact)) seq++
-    turn = evolve(turn, fact, pos, seq)
-    const { answersModel, asksModel } = typeOf(fact)
-    if (answersModel === true) responded = true
-    if (asksModel === true || turn?.openedPos === pos) responded = false
-  }
-  if (turn !== null && responded && turn.calls.length === 0) turn = { ...turn, step: turn.step + 1 }
-  const context: Context = { pos, seq, pending, turn, carry }
-  return chart.resolveState({ value: stateOf(turn, carry), context })
+  readonly responded: boolean
+}
+
+export const advance = (before: TurnSoFar, fact: Fact): TurnSoFar => {
+  const pos = before.pos + 1
+  const seq = isPublic(fact) ? before.seq + 1 : before.seq
+  const turn = evolve(before.turn, fact, pos, seq)
+  const { answersModel, asksModel } = typeOf(fact)
+  const isAsked = asksModel === true || turn?.openedPos === pos
+  return { pos, seq, turn, responded: !isAsked && (answersModel === true || before.responded) }
+}
+
+/** The turn, where the facts end here. */
+export const turnOf = ({ responded, turn }: TurnSoFar): Turn | null =>
+  turn !== null && responded && turn.calls.length === 0 ? { ...turn, step: turn.step + 1 } : turn
+
+export const fold = ({ carry, facts, pending, pos, seq }: Folded): Snapshot => {
+  const folded = facts.reduce(advance, { pos, seq, turn: null, responded: false })
+  const turn = turnOf(folded)
+  const context: Context = { pos: folded.pos, seq: folded.seq, pending, turn, carry }
+  return chart.resolveState({ value: stateOf(turn, carry.last), context })
 }
 
 /** The carry, from a thread's whole journal. */

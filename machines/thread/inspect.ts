@@ -26,6 +26,8 @@ export interface Possible {
   readonly event: Command["type"]
   /** In the order in which they are tried; none where the event changes nothing now. */
   readonly ways: ReadonlyArray<Way>
+  /** Of one that changes nothing now: the guard that keeps it from it. */
+  readonly guard?: Guard
   /** What refuses the event, whatever it says. */
   readonly refused?: Refusal["error"]
 }
@@ -123,11 +125,15 @@ const admissions = ({ _nodes, context }: Snapshot): ReadonlyArray<Way> =>
 export const possible = (snapshot: Snapshot): ReadonlyArray<Possible> => {
   const { context } = snapshot
   const ways = new Map<Command["type"], Array<Way>>()
+  const barred = new Map<Command["type"], Guard>()
   for (const transition of getNextTransitions(snapshot)) {
     const { eventType, source } = transition
     if (!isEvent(eventType) || refusalOf(context, eventType) !== undefined) continue
     const way = wayOf(transition)
-    if (way.guard !== undefined && could[way.guard]?.(context) === false) continue
+    if (way.guard !== undefined && could[way.guard]?.(context) === false) {
+      barred.set(eventType, way.guard)
+      continue
+    }
     if (eventType === "hook.decided" && source.key === "acting" && !isJudgingCall(context)) continue
     ways.set(eventType, [...(ways.get(eventType) ?? []), way])
   }
@@ -137,6 +143,8 @@ export const possible = (snapshot: Snapshot): ReadonlyArray<Possible> => {
     .map((event) => {
       const refused = refusalOf(context, event)
       if (refused !== undefined) return { event, ways: [], refused }
-      return { event, ways: [...(ways.get(event) ?? []), ...(events[event] ? next : [])] }
+      const guard = barred.get(event)
+      const open = [...(ways.get(event) ?? []), ...(events[event] ? next : [])]
+      return { event, ways: open, ...(guard === undefined || open.length > 0 ? {} : { guard }) }
     })
 }

@@ -137,6 +137,9 @@ export const judge = (d: Draft) => {
   if (job !== undefined) d.enqueue(job)
 }
 
+/** Unlike a turn that has had all its responses, one that is full ends wherever it stands. */
+export const fullTurn: Failure = { code: "step_limit", text: "The turn holds as many events as a turn can." }
+
 /** The next response begins: on the target that served last. */
 export const nextStep = (d: Draft) => d.set({ turn: { ...d.turn, step: d.turn.step + 1 } })
 

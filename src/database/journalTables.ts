@@ -41,6 +41,8 @@ export interface JournalTables {
     workspace: Fixed<string | null>
     event: Fixed<string>
     detail: Fixed<string | null>
+    /** Code of the command whose first fact it is. */
+    cause: Fixed<number | null>
   }
   inputs: {
     workspace: Fixed<string>

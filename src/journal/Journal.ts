@@ -52,6 +52,8 @@ export interface FactRow {
   readonly at: number
   /** It is looked for across a workspace's actors: its row names the workspace. */
   readonly listed?: boolean
+  /** Of a command's first fact: the command's code. */
+  readonly cause?: number | undefined
 }
 
 export interface StoredFact extends FactRow {

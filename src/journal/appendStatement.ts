@@ -92,7 +92,8 @@ export const appendStatement = (appends: ReadonlyArray<OwnedAppend>): Statement 
       uuids(written, ({ of: f }) => f.fact.once),
       booleans(written, ({ of: f }) => f.fact.listed === true),
       texts(written, ({ of: f }) => storedEvent(f.fact)),
-      texts(written, ({ of: f }) => storedDetail(f.fact))
+      texts(written, ({ of: f }) => storedDetail(f.fact)),
+      ints(written, ({ of: f }) => f.fact.cause ?? null)
     )
   }
 

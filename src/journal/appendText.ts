@@ -68,10 +68,11 @@ born as (select h.o, h.w, h.id from inserted i join h on h.id = i.id)`
 
 const facts = section(
   "f",
-  "pos:int seq:int n:int turn:uuid at:timestamptz once:uuid listed:bool event:text detail:text",
+  "pos:int seq:int n:int turn:uuid at:timestamptz once:uuid listed:bool event:text detail:text cause:int",
   `written as (
-  insert into facts (actor, at, pos, seq, n, turn, once, workspace, event, detail)
-  select won.id, f.at, f.pos, f.seq, f.n, f.turn, f.once, case when f.listed then won.w end, f.event, f.detail from f
+  insert into facts (actor, at, pos, seq, n, turn, once, workspace, event, detail, cause)
+  select won.id, f.at, f.pos, f.seq, f.n, f.turn, f.once, case when f.listed then won.w end, f.event, f.detail,
+    f.cause from f
     join won using (o))`
 )
 

@@ -6,9 +6,11 @@
 import { assert } from "@effect/vitest"
 import { type ExecutableActionObject, transition } from "xstate"
 import { deliveryIdOf } from "../../actors/thread/tools/derivedIds.ts"
+import { threadInspected } from "../../actors/thread/inspected.ts"
 import { lost, run } from "../../actors/thread/jobs.ts"
 import {
   carryTextOf,
+  factRow,
   parseCarry as carryOfText,
   inputOf as inputOfRow,
   inputRow,
@@ -41,12 +43,15 @@ import type { Job } from "../../machines/thread/draft.ts"
 import { isAsked, judgingJob } from "../../machines/thread/judging.ts"
 import { decide, start, statusOf, type Step } from "../../machines/thread/decide.ts"
 import { type Fact, isPublic } from "../../machines/thread/facts.ts"
+import { causes } from "../../machines/thread/inspected.ts"
+import type { Written } from "../../machines/inspected.ts"
 import { carryOf, fold, plain } from "../../machines/thread/fold.ts"
 import { refuse, type Refusal } from "../../machines/thread/refuse.ts"
 import { resume } from "../../machines/thread/resume.ts"
 import { chart, type Snapshot } from "../../machines/thread/chart.ts"
 import { type Recorded, openTurns, unaccounted, violations } from "../invariants.ts"
 import { callSteps, edgesOf, hookSteps } from "./callSteps.ts"
+import { checkStep } from "./stepChecks.ts"
 
 const callEdges = edgesOf(callChart)
 const hookEdges = edgesOf(hooksChart)
@@ -163,6 +168,8 @@ const asXState = (before: Snapshot, command: Command, { facts, jobs, next }: Ste
 export class Walk {
   snapshot: Snapshot = start()
   readonly log: Array<Fact> = []
+  /** Of each fact in it: the code of the command whose first fact it is. */
+  readonly causes: Array<number | null> = []
   /** The steps of all commands that were not refused. */
   readonly steps: Array<Step> = []
   readonly accepted: Array<{ readonly inputId: string; readonly mode: SubmitMode }> = []
@@ -189,6 +196,7 @@ export class Walk {
     walk.at = this.at
     walk.openings = this.openings
     walk.log.push(...this.log)
+    walk.causes.push(...this.causes)
     walk.steps.push(...this.steps)
     walk.accepted.push(...this.accepted)
     for (const name of this.performing) walk.performing.add(name)
@@ -294,6 +302,15 @@ export class Walk {
     )
   }
 
+  /** The log as the journal holds it. */
+  get written(): ReadonlyArray<Written> {
+    let seq = 0
+    return this.log.map((fact, i) => {
+      const row = factRow(fact)
+      return { ...row, pos: i + 1, seq: row.public ? ++seq : null, cause: this.causes[i] ?? null }
+    })
+  }
+
   /** Asks for a refusal first, as an actor does; then decides and checks everything. */
   tell(command: Command): Refusal | undefined {
     const refusal = refuse(this.snapshot, command)
@@ -306,6 +323,16 @@ export class Walk {
     this.snapshot = step.next
     this.steps.push(step)
     this.log.push(...step.facts)
+    this.causes.push(...step.facts.map((_, i) => (i === 0 ? causes[command.type] : null)))
+    checkStep({
+      chart,
+      inspected: threadInspected,
+      before,
+      next: step.next,
+      command,
+      log: this.written,
+      written: step.facts.length
+    })
     this.check()
     this.checkTurn(before, step.facts)
     for (const taken of callSteps(before.context, step.facts)) assert.include(callEdges, taken)

@@ -1,9 +1,12 @@
 /** An identity's chart: enabled or disabled, and a fold that finds it again. */
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
-import { identityKind } from "../../actors/identity/kind.ts"
+import { identityKind, row } from "../../actors/identity/kind.ts"
 import type { Loaded } from "../../src/journal/Journal.ts"
-import type { Command, Fact, Snapshot } from "../../machines/identity/chart.ts"
+import type { Written } from "../../machines/inspected.ts"
+import { chart, type Command, type Fact, type Snapshot } from "../../machines/identity/chart.ts"
+import { causes } from "../../machines/identity/inspected.ts"
+import { asLogged, checkStep } from "./stepChecks.ts"
 import { decide, start } from "../../machines/identity/decide.ts"
 import { contextOf, restore } from "../../machines/identity/fold.ts"
 
@@ -33,10 +36,23 @@ const rowOf = (carry: string): Loaded => ({
 const walk = (commands: ReadonlyArray<Command["type"]>, cold: ReadonlyArray<boolean> = []) => {
   let snapshot = start()
   const facts: Array<Fact> = []
+  const log: Array<Written> = []
   for (const [at, type] of commands.entries()) {
-    const step = decide(snapshot, { type, by, at })
+    const before = snapshot
+    const command = { type, by, at }
+    const step = decide(before, command)
     snapshot = step.next
     facts.push(...step.facts)
+    log.push(...asLogged(log, step.facts.map(row), causes[type]))
+    checkStep({
+      chart,
+      inspected: identityKind.inspected,
+      before,
+      next: snapshot,
+      command,
+      log,
+      written: step.facts.length
+    })
     assert.deepStrictEqual(plain(restore(contextOf(facts))), plain(snapshot))
     assert.deepStrictEqual(plain(load(snapshot)), plain(snapshot))
     if (cold[at] === true) snapshot = load(snapshot)

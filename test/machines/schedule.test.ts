@@ -1,26 +1,36 @@
 /** The chart of a schedule: what each command makes of it, and that its facts say all. */
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
+import { factOf, row } from "../../actors/schedule/facts.ts"
+import type { Written } from "../../machines/inspected.ts"
 import type { Command, Firing, ScheduleCommand } from "../../machines/schedule/commands.ts"
 import { decide, start } from "../../machines/schedule/decide.ts"
 import type { Fact } from "../../machines/schedule/facts.ts"
 import { contextOf, restore, resume } from "../../machines/schedule/fold.ts"
-import type { Snapshot } from "../../machines/schedule/chart.ts"
+import { causes, makeScheduleInspected } from "../../machines/schedule/inspected.ts"
+import { chart, type Snapshot } from "../../machines/schedule/chart.ts"
 import { limits } from "../../src/domain/limits.ts"
+import { asLogged, checkStep } from "./stepChecks.ts"
+
+const inspected = makeScheduleInspected(factOf)
 
 type Without<C> = C extends unknown ? Omit<C, "at"> : never
 
 class Walk {
   snapshot: Snapshot = start()
   readonly facts: Array<Fact> = []
+  readonly log: Array<Written> = []
   readonly jobs: Array<string> = []
   at = 1_000
 
   do(command: Without<Command>) {
     const before = this.snapshot
-    const { facts, jobs, next } = decide(before, { ...command, at: ++this.at } as Command)
+    const told = { ...command, at: ++this.at } as Command
+    const { facts, jobs, next } = decide(before, told)
     this.snapshot = next
     this.facts.push(...facts)
+    this.log.push(...asLogged(this.log, facts.map(row), causes[told.type]))
+    checkStep({ chart, inspected, before, next, command: told, log: this.log, written: facts.length })
     this.jobs.push(...jobs.map(({ params, type }) => `${type} ${params.runId}`))
     if (facts.length === 0) {
       assert.deepStrictEqual(next.context, before.context, "nothing changes without a fact")

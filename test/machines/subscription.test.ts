@@ -1,14 +1,20 @@
 /** A subscription's chart: every message once, in order, whatever comes between; and a fold that finds it again. */
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
-import type { Snapshot } from "../../machines/subscription/chart.ts"
+import { factOf, row } from "../../actors/subscription/kind.ts"
+import type { Written } from "../../machines/inspected.ts"
+import { chart, type Snapshot } from "../../machines/subscription/chart.ts"
 import type { Command, Found } from "../../machines/subscription/commands.ts"
 import { type Context, stateOf } from "../../machines/subscription/context.ts"
 import { decide, start } from "../../machines/subscription/decide.ts"
 import { jobsOf } from "../../machines/subscription/draft.ts"
 import type { Fact } from "../../machines/subscription/facts.ts"
 import { contextOf, restore } from "../../machines/subscription/fold.ts"
+import { causes, makeSubscriptionInspected } from "../../machines/subscription/inspected.ts"
+import { asLogged, checkStep } from "./stepChecks.ts"
 import { mostOf, type SubscriptionSettings } from "../../src/domain/subscription.ts"
+
+const inspected = makeSubscriptionInspected(factOf)
 
 type Told = Command extends infer C ? (C extends Command ? Omit<C, "at"> : never) : never
 
@@ -28,6 +34,7 @@ const plain = ({ context, value }: Snapshot) => ({ context, value })
 class Subject {
   snapshot = start()
   readonly facts: Array<Fact> = []
+  readonly log: Array<Written> = []
   readonly running = new Set<string>()
   at = 1_000
 
@@ -36,9 +43,14 @@ class Subject {
   }
 
   tell(told: Told) {
-    const { facts, jobs, next } = decide(this.snapshot, { ...told, at: this.at } as Command)
+    const before = this.snapshot
+    const command = { ...told, at: this.at } as Command
+    const { facts, jobs, next } = decide(before, command)
     this.snapshot = next
     this.facts.push(...facts)
+    const cause = causes[command.type]
+    this.log.push(...asLogged(this.log, facts.map(row), cause))
+    checkStep({ chart, inspected, before, next, command, log: this.log, written: facts.length })
     for (const job of jobs) {
       if (job.type === "abandon") {
         for (const name of this.running) if (name.includes(`"${job.params.what}"`)) this.running.delete(name)

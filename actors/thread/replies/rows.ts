@@ -80,7 +80,7 @@ export const factRow = (fact: Fact): FactRow => ({
 })
 
 /** The journal holds what `factRow` wrote: the cast says so, and the tests of the fold hold it to that. */
-export const factOf = (row: StoredFact): Fact => {
+export const factOf = (row: Pick<StoredFact, "at" | "detail" | "event" | "n" | "turn" | "type">): Fact => {
   const detail = row.detail === null ? undefined : JSON.parse(row.detail)
   if (detail?.plan !== undefined) detail.plan = { ...usual, ...detail.plan }
   return {

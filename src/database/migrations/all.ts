@@ -20,6 +20,7 @@ import * as archive from "./017_archive.ts"
 import * as schedules from "./018_schedules.ts"
 import * as subscriptions from "./019_subscriptions.ts"
 import * as webhooks from "./020_webhooks.ts"
+import * as cause from "./021_cause.ts"
 
 export const migrations: Record<string, Migration> = {
   "001_journal": journal,
@@ -41,5 +42,6 @@ export const migrations: Record<string, Migration> = {
   "017_archive": archive,
   "018_schedules": schedules,
   "019_subscriptions": subscriptions,
-  "020_webhooks": webhooks
+  "020_webhooks": webhooks,
+  "021_cause": cause
 }

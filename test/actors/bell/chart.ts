@@ -25,16 +25,20 @@ export interface Context {
 
 export const blank: Context = { rounds: 0, until: null, heard: 0 }
 
+export const evolve = (context: Context, fact: Fact): Context => {
+  switch (fact.type) {
+    case "rang":
+      return { ...context, rounds: context.rounds + 1, until: fact.until }
+    case "fell_silent":
+      return { ...context, until: null }
+    case "was_heard":
+      return { ...context, heard: fact.round }
+  }
+}
+
 class Ringing extends Draft<Context, Fact, Job> {
   protected evolve(context: Context, fact: Fact): Context {
-    switch (fact.type) {
-      case "rang":
-        return { ...context, rounds: context.rounds + 1, until: fact.until }
-      case "fell_silent":
-        return { ...context, until: null }
-      case "was_heard":
-        return { ...context, heard: fact.round }
-    }
+    return evolve(context, fact)
   }
 }
 

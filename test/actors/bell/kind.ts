@@ -2,7 +2,20 @@
 import { Effect } from "effect"
 import { defineKind } from "../../../actors/Kind.ts"
 import type { FactRow } from "../../../src/journal/Journal.ts"
-import { type Command, type Context, decide, type Fact, type Job, restore, type Snapshot, start } from "./chart.ts"
+import { defineInspected, leafOf } from "../../../machines/inspected.ts"
+import {
+  blank,
+  chart,
+  type Command,
+  type Context,
+  decide,
+  evolve,
+  type Fact,
+  type Job,
+  restore,
+  type Snapshot,
+  start
+} from "./chart.ts"
 
 type WithoutTime<C> = C extends unknown ? Omit<C, "at"> : never
 export type Request = WithoutTime<Command>
@@ -58,5 +71,16 @@ export const bellKind = (listened: (round: number) => void) =>
           500
         )
     },
+    inspected: defineInspected<Fact, Context>({
+      chart,
+      causes: { ring: 1, due: 2, heard: 3 },
+      begin: () => blank,
+      factOf: ({ at, event, type }) => ({ ...JSON.parse(event), type, at }),
+      evolve: (context, fact) => evolve(context, fact),
+      stateOf: (context) => leafOf(restore(context)),
+      doing: ({ until }) => (until === null ? [] : [{ type: "ring", until }]),
+      context: ({ rounds }) => ({ rounds })
+    }),
+    causeOf: ({ type }) => type,
     moments: { nextDue: ({ snapshot }) => snapshot.context.until, due: { type: "due" } }
   })

@@ -39,7 +39,7 @@ export const list = (d: Draft, event: Command) => {
 /** The feed takes no messages any more. */
 export const listArchived = (d: Draft, event: Command) => {
   list(d, event)
-  if (d.context.disabled === null) disableFor(d, "feed_archived", event.at)
+  disableFor(d, "feed_archived", event.at)
 }
 
 export const note = (d: Draft, event: Command) => {

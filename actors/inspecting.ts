@@ -1,0 +1,224 @@
+/**
+ * Looks at actors of any kind, live or not, now and at any past moment, by their logs alone: nothing of it asks the
+ * actor, and nothing is written.
+ *
+ * N1. A fold begins where nothing is under way: at a turn's first fact, or at the first of all.
+ * N2. A long log is read piece by piece, and others have the thread in between; so many logs are read at once.
+ */
+import { Context, Effect, Layer, Semaphore } from "effect"
+import type { Beginning, Inspected, Now } from "../machines/inspected.ts"
+import { isFirst, makeWalk, type Since, type Step } from "../machines/steps.ts"
+import { Database, type DatabaseUnavailable } from "../src/database/Database.ts"
+import * as log from "../src/inspection/log.ts"
+import { Registries } from "./Registries.ts"
+
+/** Facts of one read. */
+const piece = 500
+const readAtOnce = 4
+
+export interface Found {
+  readonly head: log.InspectedHead
+  readonly inspected: Inspected
+}
+
+/** What an actor is after one of its steps. */
+export interface Moment {
+  readonly step: Step | undefined
+  readonly state: string
+  readonly doing: ReadonlyArray<Since>
+  readonly context: Readonly<Record<string, unknown>>
+}
+
+export interface StepsQuery {
+  /** Steps that end behind it. */
+  readonly after?: number
+  /** Steps that end before it. */
+  readonly before?: number
+  readonly order: "asc" | "desc"
+  readonly limit: number
+}
+
+export class Inspecting extends Context.Service<
+  Inspecting,
+  {
+    /** Undefined where the workspace has no such actor, or this version does not know its kind. */
+    readonly find: (workspace: string, id: string) => Effect.Effect<Found | undefined, DatabaseUnavailable>
+    /** One more than the limit where there are more. */
+    readonly steps: (
+      workspace: string,
+      found: Found,
+      query: StepsQuery
+    ) => Effect.Effect<ReadonlyArray<Step>, DatabaseUnavailable>
+    /** After the step that wrote that fact. Of 0: at birth. */
+    readonly at: (workspace: string, found: Found, pos: number) => Effect.Effect<Moment, DatabaseUnavailable>
+    /** As it is now. */
+    readonly now: (workspace: string, found: Found) => Effect.Effect<Moment & Now, DatabaseUnavailable>
+    /** The position of an event. */
+    readonly positionOf: (
+      workspace: string,
+      found: Found,
+      seq: number
+    ) => Effect.Effect<number | undefined, DatabaseUnavailable>
+  }
+>()("troupe/Inspecting") {
+  static readonly layer = Layer.effect(
+    Inspecting,
+    Effect.suspend(() => make)
+  )
+}
+
+const make = Effect.gen(function* () {
+  const { run } = yield* Database
+  const registries = yield* Registries
+  const permits = yield* Semaphore.make(readAtOnce)
+
+  /** The first fact of the step that a fact is of. */
+  const firstOf = Effect.fnUntraced(function* (of: log.LogOf, pos: number) {
+    for (let upTo = pos; ; ) {
+      const marks = yield* run("inspect marks", (db) => log.marksUpTo(db, of, upTo, piece))
+      // The last of them has its predecessor in the next piece.
+      const place = marks.findIndex(
+        (mark, i) => (i + 1 < marks.length || marks.length < piece) && isFirst(mark, marks[i + 1])
+      )
+      const found = marks[place]
+      if (found !== undefined) return found.pos
+      const oldest = marks.at(-1)
+      if (oldest === undefined || marks.length < piece) return 1
+      upTo = oldest.pos
+    }
+  })
+
+  /** N1: of a log in which the step that begins at `first` is to be seen. */
+  const beginningOf = Effect.fnUntraced(function* (of: log.LogOf, { beginsAtTurns }: Inspected, first: number) {
+    const begun =
+      !beginsAtTurns || first <= 1
+        ? undefined
+        : yield* run("inspect turn", (db) => log.turnBegunUpTo(db, of, first - 1))
+    if (begun === undefined) return { pos: 0, seq: 0, before: undefined } satisfies Beginning
+    const known = yield* run("inspect before", (db) => log.before(db, of, begun))
+    return { pos: begun - 1, ...known } satisfies Beginning
+  })
+
+  /** Walks the log from where the step with `first` can be seen, up to `upTo`, as long as `isWanted` says of a step. */
+  const walk = Effect.fnUntraced(function* (
+    of: log.LogOf,
+    inspected: Inspected,
+    { first, upTo }: { readonly first: number; readonly upTo: number },
+    isWanted: (step: Step) => boolean
+  ) {
+    const from = yield* beginningOf(of, inspected, first)
+    const walked = makeWalk(inspected, from)
+    for (let after = from.pos; after < upTo; ) {
+      const facts = yield* run("inspect facts", (db) => log.factsBehind(db, of, { after, upTo, limit: piece }))
+      for (const fact of facts) {
+        const step = walked.before(fact)
+        if (step !== undefined && step.pos >= first && !isWanted(step)) return walked
+        walked.tell(fact)
+      }
+      const last = facts.at(-1)
+      if (last === undefined) break
+      after = last.pos
+      yield* Effect.yieldNow
+    }
+    const step = walked.end()
+    if (step !== undefined && step.pos >= first) isWanted(step)
+    return walked
+  })
+
+  const ascending = Effect.fnUntraced(function* (
+    of: log.LogOf,
+    { head, inspected }: Found,
+    after: number,
+    limit: number
+  ) {
+    const steps: Array<Step> = []
+    if (after >= head.pos) return steps
+    const first = yield* firstOf(of, after + 1)
+    yield* walk(of, inspected, { first, upTo: head.pos }, (step) => {
+      if (step.pos > after) steps.push(step)
+      return steps.length < limit
+    })
+    return steps
+  })
+
+  /** The positions at which the last steps up to one begin, newest first. */
+  const lastBeginnings = Effect.fnUntraced(function* (of: log.LogOf, upTo: number, after: number, limit: number) {
+    const found: Array<number> = []
+    for (let below = upTo; below > after; ) {
+      const marks = yield* run("inspect marks", (db) => log.marksUpTo(db, of, below, piece))
+      const isAll = marks.length < piece
+      for (const [i, mark] of marks.entries()) {
+        if (!isAll && i + 1 === marks.length) break
+        if (isFirst(mark, marks[i + 1])) found.push(mark.pos)
+        if (found.length === limit) return found
+      }
+      const oldest = marks.at(-1)
+      if (isAll || oldest === undefined) return found
+      below = oldest.pos
+    }
+    return found
+  })
+
+  const descending = Effect.fnUntraced(function* (
+    of: log.LogOf,
+    { head, inspected }: Found,
+    { after = 0, before = head.pos + 1, limit }: StepsQuery
+  ) {
+    const upTo = Math.min(head.pos, before - 1)
+    const first = (yield* lastBeginnings(of, upTo, after, limit)).at(-1)
+    const steps: Array<Step> = []
+    if (first === undefined) return steps
+    yield* walk(of, inspected, { first, upTo }, (step) => {
+      if (step.pos > after) steps.push(step)
+      return true
+    })
+    return steps.toReversed()
+  })
+
+  const look = Effect.fnUntraced(function* (of: log.LogOf, { head, inspected }: Found, pos: number) {
+    const first = pos === 0 ? 0 : yield* firstOf(of, pos)
+    let step: Step | undefined
+    const walked = yield* walk(of, inspected, { first, upTo: pos === 0 ? 0 : head.pos }, (each) => {
+      if (each.pos < pos) return true
+      // It ends where the next one begins.
+      step ??= each
+      return false
+    })
+    const moment: Moment = { step, state: walked.state(), doing: walked.doing(), context: walked.context() }
+    return { moment, walked }
+  })
+
+  return Inspecting.of({
+    find: Effect.fnUntraced(function* (workspace, id) {
+      const head = yield* run("inspect head", (db) => log.readHead(db, workspace, id))
+      const inspected = head && registries.of(head.kind)?.inspected
+      return head === undefined || inspected === undefined ? undefined : { head, inspected }
+    }),
+
+    steps: (workspace, found, query) => {
+      const of = { workspace, id: found.head.id }
+      return permits.withPermit(
+        query.order === "asc"
+          ? ascending(of, found, query.after ?? 0, query.limit + 1)
+          : descending(of, found, { ...query, limit: query.limit + 1 })
+      )
+    },
+
+    at: (workspace, found, pos) =>
+      permits.withPermit(Effect.map(look({ workspace, id: found.head.id }, found, pos), ({ moment }) => moment)),
+
+    now: (workspace, found) =>
+      permits.withPermit(
+        Effect.gen(function* () {
+          const { head } = found
+          const of = { workspace, id: head.id }
+          const inputs = yield* run("inspect inputs", (db) => log.pendingInputs(db, of))
+          const { moment, walked } = yield* look(of, found, head.pos)
+          return { ...moment, ...walked.now({ carry: head.carry, inputs }) }
+        })
+      ),
+
+    positionOf: (workspace, { head }, seq) =>
+      run("inspect seq", (db) => log.positionOf(db, { workspace, id: head.id }, seq))
+  })
+})

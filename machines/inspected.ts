@@ -1,0 +1,154 @@
+/**
+ * What a kind of actor brings so that people can look at its actors, now and at any past moment: its chart, the codes of
+ * its commands, how a log becomes the state that it was in, and what is said of a state. No contents: neither words nor
+ * inputs nor outputs are ever in it.
+ */
+import type { AnyMachineSnapshot, AnyStateMachine } from "xstate"
+import { type ChartDefinition, definitionOf } from "./definition.ts"
+import { makePaths } from "./path.ts"
+
+/** A fact as the journal holds it. `event` and `detail` are JSON texts. */
+export interface Written {
+  readonly pos: number
+  readonly seq: number | null
+  readonly n: number
+  /** Milliseconds. */
+  readonly at: number
+  readonly type: string
+  readonly turn: string | null
+  readonly event: string
+  readonly detail: string | null
+  /** Code of the command whose first fact it is. */
+  readonly cause: number | null
+}
+
+/** Something that goes on in a state. */
+export interface Doing {
+  readonly type: string
+  readonly [field: string]: unknown
+}
+
+/** What may come next. */
+export interface Possible {
+  readonly event: string
+  readonly targets: ReadonlyArray<string>
+  /** The guard, or the word of the error, that refuses it. */
+  readonly refusedBy?: string
+}
+
+/** What is kept of an actor as it is now beside its log. `carry` and `body` are JSON texts. */
+export interface Kept {
+  readonly carry: string
+  readonly inputs: ReadonlyArray<{
+    readonly id: string
+    readonly ord: number
+    readonly state: "pending" | "cancelled"
+    readonly body: string
+  }>
+}
+
+/** What is said of an actor as it is now alone. */
+export interface Now {
+  readonly possible: ReadonlyArray<Possible>
+  readonly context: Readonly<Record<string, unknown>>
+}
+
+/** A log on its way to a state. */
+export interface Folding {
+  readonly tell: (fact: Written) => void
+  /** The innermost state, as a path. Right only where a command has ended. */
+  readonly state: () => string
+  readonly doing: () => ReadonlyArray<Doing>
+  readonly context: () => Readonly<Record<string, unknown>>
+  readonly now: (kept: Kept) => Now
+}
+
+/** Where a fold may begin. `before`: the last fact in front of it that is of a turn, where there is one. */
+export interface Beginning {
+  readonly pos: number
+  readonly seq: number
+  readonly before: Pick<Written, "type" | "turn"> | undefined
+}
+
+export interface Inspected {
+  readonly definition: ChartDefinition
+  /** By command. Codes are kept in journals: they are added to, and never change. */
+  readonly causes: Readonly<Record<string, number>>
+  /** A fold may begin at the first fact of any turn; otherwise only at the first of all. */
+  readonly beginsAtTurns: boolean
+  readonly fold: (from: Beginning) => Folding
+  /** States that a fact tells of having been entered, where the ends of its step do not tell. */
+  readonly entered: (fact: Written) => ReadonlyArray<string>
+  readonly pathOf: ReturnType<typeof makePaths>["find"]
+}
+
+/** `Folded`: what the facts so far make of an actor. */
+interface InspectedDefinition<Fact, Folded> {
+  readonly chart: AnyStateMachine
+  readonly causes: Readonly<Record<string, number>>
+  readonly beginsAtTurns?: true
+  readonly begin: (from: Beginning) => Folded
+  readonly factOf: (written: Written) => Fact
+  readonly evolve: (folded: Folded, fact: Fact) => Folded
+  readonly stateOf: (folded: Folded) => string
+  /** States that are never entered but where a fact tells of it. */
+  readonly told?: ReadonlyArray<string>
+  readonly entered?: (fact: Fact) => ReadonlyArray<string>
+  readonly doing: (folded: Folded) => ReadonlyArray<Doing>
+  readonly context: (folded: Folded) => Readonly<Record<string, unknown>>
+  /** Where more is known of what may come than which events the state takes. */
+  readonly now?: (folded: Folded, kept: Kept) => Now
+}
+
+/** The events that a state takes, and where they may lead. */
+const takenBy = (
+  { transitions }: ChartDefinition,
+  tried: ReturnType<typeof makePaths>["tried"],
+  state: string
+): ReadonlyArray<Possible> =>
+  [...new Set(transitions.flatMap(({ event }) => event ?? []))].flatMap((event) => {
+    const found = tried(state, event)
+    return found.length === 0 ? [] : [{ event, targets: [...new Set(found.flatMap(({ target }) => target ?? []))] }]
+  })
+
+export const defineInspected = <Fact, Folded>(kind: InspectedDefinition<Fact, Folded>): Inspected => {
+  const definition = definitionOf(kind.chart)
+  const { find, tried } = makePaths(definition, kind.told)
+  return {
+    definition,
+    causes: kind.causes,
+    beginsAtTurns: kind.beginsAtTurns === true,
+    fold: (from) => {
+      let folded = kind.begin(from)
+      return {
+        tell: (fact) => {
+          folded = kind.evolve(folded, kind.factOf(fact))
+        },
+        state: () => kind.stateOf(folded),
+        doing: () => kind.doing(folded),
+        context: () => kind.context(folded),
+        now: (kept) =>
+          kind.now?.(folded, kept) ?? {
+            possible: takenBy(definition, tried, kind.stateOf(folded)),
+            context: kind.context(folded)
+          }
+      }
+    },
+    entered: (fact) => kind.entered?.(kind.factOf(fact)) ?? [],
+    pathOf: find
+  }
+}
+
+/** The innermost state of a snapshot, as a path. */
+export const leafOf = ({ value }: Pick<AnyMachineSnapshot, "value">): string => {
+  const path: Array<string> = []
+  for (let rest: unknown = value; rest !== undefined; ) {
+    if (typeof rest === "string") return [...path, rest].join(".")
+    // Our charts have no parallel states: one entry.
+    const [entry] = Object.entries(rest ?? {})
+    if (entry === undefined) break
+    path.push(entry[0])
+    rest = entry[1]
+  }
+  return path.join(".")
+}

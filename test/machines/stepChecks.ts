@@ -1,0 +1,80 @@
+/** Steps found again from facts alone are those that the live machine took. */
+import { assert } from "@effect/vitest"
+import { type AnyMachineSnapshot, type AnyStateMachine, type EventObject, getMicrosteps } from "xstate"
+import type { FactRow } from "../../src/journal/Journal.ts"
+import { type Inspected, leafOf, type Written } from "../../machines/inspected.ts"
+import { makeWalk, type Step } from "../../machines/steps.ts"
+
+/** A state that is entered again right behind itself looks like one entry to whoever reads snapshots. */
+const collapsed = (from: string, path: ReadonlyArray<string>) =>
+  path.filter((state, i) => state !== (path[i - 1] ?? from))
+
+/** The states that XState enters, in order. */
+export const livePath = (chart: AnyStateMachine, before: AnyMachineSnapshot, command: EventObject) => {
+  const leaves = getMicrosteps(chart, before, command).map(([snapshot]) => leafOf(snapshot))
+  return leaves.filter((leaf, i) => leaf !== (leaves[i - 1] ?? leafOf(before)))
+}
+
+/** Facts of one command behind a log, as the journal holds them. */
+export const asLogged = (
+  log: ReadonlyArray<Written>,
+  rows: ReadonlyArray<FactRow>,
+  cause: number
+): ReadonlyArray<Written> => {
+  let seq = log.filter((fact) => fact.seq !== null).length
+  return rows.map((row, i) => ({
+    ...row,
+    pos: log.length + i + 1,
+    seq: row.public ? ++seq : null,
+    cause: i === 0 ? cause : null
+  }))
+}
+
+export interface Took {
+  readonly chart: AnyStateMachine
+  readonly inspected: Inspected
+  readonly before: AnyMachineSnapshot
+  readonly next: AnyMachineSnapshot
+  readonly command: EventObject
+  /** The whole log, and how many of its facts are the command's. */
+  readonly log: ReadonlyArray<Written>
+  readonly written: number
+}
+
+/** The last steps of a log, from where a fold may begin before the last of them. */
+export const stepsAtEnd = (inspected: Inspected, log: ReadonlyArray<Written>, written: number): ReadonlyArray<Step> => {
+  const first = log.length - written
+  const begun = inspected.beginsAtTurns
+    ? log.findLastIndex(({ n, turn }, i) => i < first && n === 0 && turn !== null)
+    : -1
+  const from = Math.max(0, begun)
+  const behind = log.slice(0, from)
+  const last = behind.findLast(({ turn }) => turn !== null)
+  const walk = makeWalk(inspected, {
+    pos: from,
+    seq: behind.filter(({ seq }) => seq !== null).length,
+    before: last
+  })
+  const steps = log.slice(from).flatMap((fact) => {
+    const step = walk.before(fact)
+    walk.tell(fact)
+    return step ?? []
+  })
+  return [...steps, walk.end() ?? assert.fail("the last step has no end")]
+}
+
+export const checkStep = ({ before, chart, command, inspected, log, next, written }: Took) => {
+  if (written === 0) return assert.strictEqual(leafOf(next), leafOf(before), "no state changes without a fact")
+  const step = stepsAtEnd(inspected, log, written).at(-1) ?? assert.fail("no step")
+  assert.deepStrictEqual(
+    { cause: step.cause, from: step.from, to: step.to, path: collapsed(step.from, step.path), fromPos: step.fromPos },
+    {
+      cause: command.type,
+      from: leafOf(before),
+      to: leafOf(next),
+      path: livePath(chart, before, command),
+      fromPos: log.length - written + 1
+    },
+    JSON.stringify(log.slice(-written).map(({ type }) => type))
+  )
+}
