@@ -16,7 +16,7 @@ import { Registries } from "./Registries.ts"
 const piece = 500
 const readAtOnce = 4
 
-export interface Found {
+export interface FoundActor {
   readonly head: log.InspectedHead
   readonly inspected: Inspected
 }
@@ -42,21 +42,21 @@ export class Inspecting extends Context.Service<
   Inspecting,
   {
     /** Undefined where the workspace has no such actor, or this version does not know its kind. */
-    readonly find: (workspace: string, id: string) => Effect.Effect<Found | undefined, DatabaseUnavailable>
+    readonly find: (workspace: string, id: string) => Effect.Effect<FoundActor | undefined, DatabaseUnavailable>
     /** One more than the limit where there are more. */
     readonly steps: (
       workspace: string,
-      found: Found,
+      found: FoundActor,
       query: StepsQuery
     ) => Effect.Effect<ReadonlyArray<Step>, DatabaseUnavailable>
     /** After the step that wrote that fact. Of 0: at birth. */
-    readonly at: (workspace: string, found: Found, pos: number) => Effect.Effect<Moment, DatabaseUnavailable>
+    readonly at: (workspace: string, found: FoundActor, pos: number) => Effect.Effect<Moment, DatabaseUnavailable>
     /** As it is now. */
-    readonly now: (workspace: string, found: Found) => Effect.Effect<Moment & Now, DatabaseUnavailable>
+    readonly now: (workspace: string, found: FoundActor) => Effect.Effect<Moment & Now, DatabaseUnavailable>
     /** The position of an event. */
     readonly positionOf: (
       workspace: string,
-      found: Found,
+      found: FoundActor,
       seq: number
     ) => Effect.Effect<number | undefined, DatabaseUnavailable>
   }
@@ -127,7 +127,7 @@ const make = Effect.gen(function* () {
 
   const ascending = Effect.fnUntraced(function* (
     of: log.LogOf,
-    { head, inspected }: Found,
+    { head, inspected }: FoundActor,
     after: number,
     limit: number
   ) {
@@ -161,7 +161,7 @@ const make = Effect.gen(function* () {
 
   const descending = Effect.fnUntraced(function* (
     of: log.LogOf,
-    { head, inspected }: Found,
+    { head, inspected }: FoundActor,
     { after = 0, before = head.pos + 1, limit }: StepsQuery
   ) {
     const upTo = Math.min(head.pos, before - 1)
@@ -175,7 +175,7 @@ const make = Effect.gen(function* () {
     return steps.toReversed()
   })
 
-  const look = Effect.fnUntraced(function* (of: log.LogOf, { head, inspected }: Found, pos: number) {
+  const look = Effect.fnUntraced(function* (of: log.LogOf, { head, inspected }: FoundActor, pos: number) {
     const first = pos === 0 ? 0 : yield* firstOf(of, pos)
     let step: Step | undefined
     const walked = yield* walk(of, inspected, { first, upTo: pos === 0 ? 0 : head.pos }, (each) => {

@@ -2,6 +2,7 @@
 import { Layer } from "effect"
 import { Bulkheads, type SlotLimits } from "./Bulkheads.ts"
 import * as Identity from "./identity/layer.ts"
+import { Inspecting } from "./inspecting.ts"
 import { Placement } from "./Placement.ts"
 import { Registries } from "./Registries.ts"
 import { Router } from "./Router.ts"
@@ -45,7 +46,7 @@ export const layer = ({
   mostActors = 10_000
 }: ActorsOptions = {}) => {
   const options = { idleMs, takeoverLimit, mostActors, bulkheads: new Bulkheads(slots) }
-  return Sweep.layer.pipe(
+  return Layer.mergeAll(Sweep.layer, Inspecting.layer).pipe(
     Layer.provideMerge(Schedule.layer(options)),
     Layer.provideMerge(Subscription.layer(options)),
     Layer.provideMerge([

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { brotliCompressSync, constants, gzipSync } from "node:zlib"
 import { defineConfig, type Plugin } from "vite"
+import { drawings } from "./chartLayouts.ts"
 import { noncePlace } from "../http/console/files.ts"
 
 const compressed = (): Plugin => ({
@@ -23,10 +24,20 @@ const compressed = (): Plugin => ({
   }
 })
 
+/** The charts, drawn once: no layout is made in a browser. */
+const chartDrawings = (): Plugin => {
+  const name = "virtual:chart-drawings"
+  return {
+    name: "chart-drawings",
+    resolveId: (id) => (id === name ? `\0${name}` : undefined),
+    load: async (id) => (id === `\0${name}` ? `export default ${JSON.stringify(await drawings())}` : undefined)
+  }
+}
+
 export default defineConfig({
   root: import.meta.dirname,
   base: "/console/",
-  plugins: [react(), compressed()],
+  plugins: [react(), chartDrawings(), compressed()],
   html: { cspNonce: noncePlace },
   build: {
     outDir: "dist",

@@ -43,6 +43,7 @@ import { FeedsApi } from "./feeds/api.ts"
 import { HooksApi } from "./hooks/api.ts"
 import { IdentitiesApi } from "./identities/api.ts"
 import { ImagesApi } from "./images/api.ts"
+import { ActorsApi } from "./inspection/api.ts"
 import { ChartsApi } from "./charts/api.ts"
 import { LimitsApi } from "./limits/api.ts"
 import { MemoryApi, SharedMemoryApi } from "./memory/api.ts"
@@ -106,6 +107,7 @@ export class Api extends contract(
     LimitsApi,
     UsageApi,
     ChartsApi,
+    ActorsApi,
     NodesApi
   )
 ).annotateMerge(

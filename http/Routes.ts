@@ -9,6 +9,7 @@ import { Api } from "./Api.ts"
 import { ApprovalsHandlers } from "./approvals/handlers.ts"
 import { AuthHandlers } from "./auth/handlers.ts"
 import * as consoleServing from "./console/serving.ts"
+import { ActorsHandlers } from "./inspection/handlers.ts"
 import { ChartsHandlers } from "./charts/handlers.ts"
 import { ConnectionsHandlers } from "./connections/handlers.ts"
 import { EventsHandlers } from "./events/handlers.ts"
@@ -43,6 +44,7 @@ import { WebhooksHandlers } from "./webhooks/handlers.ts"
 
 /** Handlers of every group: add yours. */
 const Handlers = Layer.mergeAll(
+  ActorsHandlers,
   AgentsHandlers,
   ApprovalsHandlers,
   AuthHandlers,

@@ -8,7 +8,7 @@ import { type ChartDefinition, definitionOf } from "./definition.ts"
 import { makePaths } from "./path.ts"
 
 /** A fact as the journal holds it. `event` and `detail` are JSON texts. */
-export interface Written {
+export interface WrittenFact {
   readonly pos: number
   readonly seq: number | null
   readonly n: number
@@ -29,7 +29,7 @@ export interface Doing {
 }
 
 /** What may come next. */
-export interface Possible {
+export interface PossibleEvent {
   readonly event: string
   readonly targets: ReadonlyArray<string>
   /** The guard, or the word of the error, that refuses it. */
@@ -49,13 +49,13 @@ export interface Kept {
 
 /** What is said of an actor as it is now alone. */
 export interface Now {
-  readonly possible: ReadonlyArray<Possible>
+  readonly possible: ReadonlyArray<PossibleEvent>
   readonly context: Readonly<Record<string, unknown>>
 }
 
 /** A log on its way to a state. */
 export interface Folding {
-  readonly tell: (fact: Written) => void
+  readonly tell: (fact: WrittenFact) => void
   /** The innermost state, as a path. Right only where a command has ended. */
   readonly state: () => string
   readonly doing: () => ReadonlyArray<Doing>
@@ -67,7 +67,7 @@ export interface Folding {
 export interface Beginning {
   readonly pos: number
   readonly seq: number
-  readonly before: Pick<Written, "type" | "turn"> | undefined
+  readonly before: Pick<WrittenFact, "type" | "turn"> | undefined
 }
 
 export interface Inspected {
@@ -78,7 +78,7 @@ export interface Inspected {
   readonly beginsAtTurns: boolean
   readonly fold: (from: Beginning) => Folding
   /** States that a fact tells of having been entered, where the ends of its step do not tell. */
-  readonly entered: (fact: Written) => ReadonlyArray<string>
+  readonly entered: (fact: WrittenFact) => ReadonlyArray<string>
   readonly pathOf: ReturnType<typeof makePaths>["find"]
 }
 
@@ -88,7 +88,7 @@ interface InspectedDefinition<Fact, Folded> {
   readonly causes: Readonly<Record<string, number>>
   readonly beginsAtTurns?: true
   readonly begin: (from: Beginning) => Folded
-  readonly factOf: (written: Written) => Fact
+  readonly factOf: (written: WrittenFact) => Fact
   readonly evolve: (folded: Folded, fact: Fact) => Folded
   readonly stateOf: (folded: Folded) => string
   /** States that are never entered but where a fact tells of it. */
@@ -105,7 +105,7 @@ const takenBy = (
   { transitions }: ChartDefinition,
   tried: ReturnType<typeof makePaths>["tried"],
   state: string
-): ReadonlyArray<Possible> =>
+): ReadonlyArray<PossibleEvent> =>
   [...new Set(transitions.flatMap(({ event }) => event ?? []))].flatMap((event) => {
     const found = tried(state, event)
     return found.length === 0 ? [] : [{ event, targets: [...new Set(found.flatMap(({ target }) => target ?? []))] }]

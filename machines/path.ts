@@ -5,7 +5,7 @@
  */
 import type { ChartDefinition, ChartTransition } from "./definition.ts"
 
-export interface Taken {
+export interface WayTaken {
   /** The innermost state, as a path. */
   readonly from: string
   readonly to: string
@@ -55,7 +55,7 @@ export const makePaths = ({ states, transitions }: ChartDefinition, told: Readon
     transitions.flatMap(({ reenter, target }) => (reenter === true && target !== undefined ? [leafOf(target)] : []))
   )
   /** One that cannot follow itself was entered once, however many facts tell of it. */
-  const each = (entered: Taken["entered"]) =>
+  const each = (entered: WayTaken["entered"]) =>
     entered.filter((state, i) => state !== entered[i - 1] || reentered.has(state))
 
   const events = [...new Set(transitions.flatMap(({ event }) => (event === undefined ? [] : [event])))]
@@ -64,7 +64,7 @@ export const makePaths = ({ states, transitions }: ChartDefinition, told: Readon
   const take = (
     { met, path, state }: Place,
     { reenter, target }: ChartTransition,
-    entered: Taken["entered"]
+    entered: WayTaken["entered"]
   ): ReadonlyArray<Place> => {
     const next = target === undefined ? state : leafOf(target)
     if (target === undefined || (next === state && reenter !== true)) return [{ state, met, path }]
@@ -77,7 +77,7 @@ export const makePaths = ({ states, transitions }: ChartDefinition, told: Readon
   const does = ({ actions, target }: ChartTransition) => actions.length > 0 || target !== undefined
 
   /** Where the command itself leads; what happens at once comes behind it. */
-  const begin = ({ entered, event, from }: Taken): ReadonlyArray<Place> => {
+  const begin = ({ entered, event, from }: WayTaken): ReadonlyArray<Place> => {
     // It was entered before: what tells of that says nothing new.
     const here = { state: from, met: entered[0] === from && !told.includes(from) ? 1 : 0, path: [] }
     const ways = (event === undefined ? events : [event]).flatMap((each) => tried(from, each)).filter(does)
@@ -86,7 +86,7 @@ export const makePaths = ({ states, transitions }: ChartDefinition, told: Readon
   }
 
   /** The states entered, in order; the shortest way that fits. Where none fits, all that is known is where it led. */
-  const find = ({ entered: all, ...taken }: Taken): ReadonlyArray<string> => {
+  const find = ({ entered: all, ...taken }: WayTaken): ReadonlyArray<string> => {
     const { from, to } = taken
     const entered = each(all)
     let places = begin({ ...taken, entered })

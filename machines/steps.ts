@@ -2,7 +2,7 @@
  * The steps of an actor: what each of its commands did that wrote facts, made of the log alone. A state is shown only
  * where a command has ended, since a fold in the middle of an append passes states that never were.
  */
-import type { Beginning, Doing, Folding, Inspected, Kept, Written } from "./inspected.ts"
+import type { Beginning, Doing, Folding, Inspected, Kept, WrittenFact } from "./inspected.ts"
 
 export interface Step {
   /** Of its last fact, and of its first. */
@@ -24,8 +24,8 @@ export interface Step {
 
 /** A command's first fact; of those whose commands were not kept, the first of a moment. */
 export const isFirst = (
-  { at, cause }: Pick<Written, "at" | "cause">,
-  before: Pick<Written, "at" | "cause"> | undefined
+  { at, cause }: Pick<WrittenFact, "at" | "cause">,
+  before: Pick<WrittenFact, "at" | "cause"> | undefined
 ): boolean => cause !== null || before === undefined || before.at !== at
 
 const unknown = "unknown"
@@ -35,7 +35,7 @@ export const causeOf = ({ causes }: Pick<Inspected, "causes">, code: number | nu
   Object.entries(causes).find(([, other]) => other === code)?.[0] ?? unknown
 
 /** One step, of the facts of one command. */
-export const stepOf = (inspected: Inspected, from: string, to: string, facts: ReadonlyArray<Written>): Step => {
+export const stepOf = (inspected: Inspected, from: string, to: string, facts: ReadonlyArray<WrittenFact>): Step => {
   const [first] = facts
   const last = facts.at(-1)
   if (first === undefined || last === undefined) throw new Error("a step without facts")
@@ -78,7 +78,7 @@ const goingOn = (before: ReadonlyMap<string, Since>, doing: ReadonlyArray<Doing>
 export const makeWalk = (inspected: Inspected, from: Beginning) => {
   const folding: Folding = inspected.fold(from)
   let state = folding.state()
-  let open: Array<Written> = []
+  let open: Array<WrittenFact> = []
   let going: ReadonlyMap<string, Since> = new Map()
 
   /** Ends the step that is open: no further fact is of it. */
@@ -95,8 +95,8 @@ export const makeWalk = (inspected: Inspected, from: Beginning) => {
 
   return {
     /** The step that ends with the fact before this one, where this one begins another. */
-    before: (fact: Written): Step | undefined => (isFirst(fact, open.at(-1)) ? end() : undefined),
-    tell: (fact: Written) => {
+    before: (fact: WrittenFact): Step | undefined => (isFirst(fact, open.at(-1)) ? end() : undefined),
+    tell: (fact: WrittenFact) => {
       open.push(fact)
       folding.tell(fact)
     },

@@ -1,6 +1,6 @@
 /** A schedule's facts as the journal's rows, and back. What is public is a run, as the API shows it. */
 import type { Fact } from "../../machines/schedule/facts.ts"
-import type { Written } from "../../machines/inspected.ts"
+import type { WrittenFact } from "../../machines/inspected.ts"
 import { toTimestamp } from "../../src/domain/time.ts"
 import type { FactRow } from "../../src/journal/Journal.ts"
 
@@ -41,7 +41,7 @@ export const row = (fact: Fact): FactRow => ({
 })
 
 /** The journal holds what `row` wrote: the cast says so, and the tests of the fold hold it to that. */
-export const factOf = ({ at, detail, event, type }: Pick<Written, "at" | "detail" | "event" | "type">): Fact => {
+export const factOf = ({ at, detail, event, type }: Pick<WrittenFact, "at" | "detail" | "event" | "type">): Fact => {
   const said = JSON.parse(event)
   if (type !== "ran") return { ...said, type, at } as Fact
   const { by, id, scheduledAt, startedAt: _, ...rest } = said

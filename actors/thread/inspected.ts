@@ -5,7 +5,7 @@ import type { Fact } from "../../machines/thread/facts.ts"
 import * as thread from "../../machines/thread/inspected.ts"
 import { factOf, inputOf, parseCarry } from "./replies/rows.ts"
 
-export const threadInspected = defineInspected<Fact, thread.Folded>({
+export const threadInspected = defineInspected<Fact, thread.FoldedThread>({
   chart,
   causes: thread.causes,
   beginsAtTurns: true,

@@ -1,5 +1,12 @@
 /** The console's pages by their addresses. */
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from "@tanstack/react-router"
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect
+} from "@tanstack/react-router"
 import { Inbox } from "./inbox/Inbox.tsx"
 import { Layout } from "./Layout.tsx"
 import { NotFound } from "./NotFound.tsx"
@@ -29,11 +36,32 @@ const threads = createRoute({
 const thread = createRoute({
   getParentRoute: () => root,
   path: "/threads/$threadId",
-  validateSearch: ({ seq, view }) => ({
+  validateSearch: ({ pos, seq, view }) => ({
     ...(whole(seq) === undefined ? {} : { seq: whole(seq) }),
-    ...(view === "events" || view === "turns" ? { view } : {})
+    ...(whole(pos) === undefined ? {} : { pos: whole(pos) }),
+    ...(view === "events" || view === "turns" || view === "chart" ? { view } : {})
   }),
   component: lazyRouteComponent(() => import("./threads/ThreadPage.tsx"), "ThreadPage")
+})
+
+const threadChart = createRoute({
+  getParentRoute: () => root,
+  path: "/threads/$threadId/chart",
+  validateSearch: ({ pos }) => (whole(pos) === undefined ? {} : { pos: whole(pos) }),
+  beforeLoad: ({ params, search: { pos } }) => {
+    throw redirect({
+      to: "/threads/$threadId",
+      params,
+      search: { view: "chart", ...(pos === undefined ? {} : { pos }) }
+    })
+  }
+})
+
+const actor = createRoute({
+  getParentRoute: () => root,
+  path: "/actors/$actorId",
+  validateSearch: ({ pos }) => (whole(pos) === undefined ? {} : { pos: whole(pos) }),
+  component: lazyRouteComponent(() => import("./actors/ActorPage.tsx"), "ActorPage")
 })
 
 const agents = createRoute({
@@ -203,6 +231,8 @@ export const router = createRouter({
     inbox,
     threads,
     thread,
+    threadChart,
+    actor,
     agents,
     agent,
     profiles,

@@ -1,7 +1,6 @@
 /** Charts: those of the machines, with their versions. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { hash } from "node:crypto"
 import { charts } from "../../machines/charts.ts"
 import { definitionOf } from "../../machines/definition.ts"
 import { chartKinds } from "../../src/domain/chartKinds.ts"
@@ -9,12 +8,13 @@ import { json } from "../answers.ts"
 import { Api } from "../Api.ts"
 import { Refused } from "../errors.ts"
 import type { Chart } from "./api.ts"
+import { versionOf } from "./version.ts"
 
 const noChart = new Refused({ error: "not_found", message: `no such chart: there are ${chartKinds.join(", ")}` })
 
 const chartOf = (kind: Chart["kind"]): Chart => {
   const definition = definitionOf(charts[kind])
-  return { kind, version: hash("sha256", JSON.stringify(definition), "hex").slice(0, 16), ...definition }
+  return { kind, version: versionOf(definition), ...definition }
 }
 
 export const ChartsHandlers = HttpApiBuilder.group(

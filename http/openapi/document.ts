@@ -98,7 +98,7 @@ const sampleOf = (method: string, path: string, operation: Json) => {
   const body = inside(operation, "requestBody", "content", "application/json", "examples").default
   const parameters = objectsOf(operation.parameters)
   const prefixOf = (name: string) =>
-    /^\^([a-z]+_)/.exec(
+    /^\^(?:\(\?:)?([a-z]+_)/.exec(
       String(
         inside(
           parameters.find((parameter) => parameter.in === "path" && parameter.name === name),

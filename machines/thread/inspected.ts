@@ -1,7 +1,7 @@
 /** A thread as people look at it: its states, what goes on in them, and what may come next. No words of anybody. */
 import { toTimestamp } from "../../src/domain/time.ts"
 import type { Input } from "../../src/domain/input.ts"
-import type { Beginning, Doing, Now, Possible } from "../inspected.ts"
+import type { Beginning, Doing, Now, PossibleEvent } from "../inspected.ts"
 import { leafOf } from "../inspected.ts"
 import { chart, type Snapshot } from "./chart.ts"
 import { type Call, type Carry, deadlineOf, type OpenWait, openWaits, type Turn, waitOf } from "./context.ts"
@@ -33,7 +33,7 @@ export const causes = {
   answer: 17
 } as const
 
-export interface Folded extends TurnSoFar {
+export interface FoldedThread extends TurnSoFar {
   /** How the last turn ended, where it has not completed. */
   readonly last: Carry["last"]
 }
@@ -45,7 +45,7 @@ const lastAfter = ({ before }: Beginning): Carry["last"] => {
   return { turnId: before.turn ?? "", outcome: outcomes[before.type] }
 }
 
-export const begin = (from: Beginning): Folded => ({
+export const begin = (from: Beginning): FoldedThread => ({
   pos: from.pos,
   seq: from.seq,
   turn: null,
@@ -53,7 +53,7 @@ export const begin = (from: Beginning): Folded => ({
   last: lastAfter(from)
 })
 
-export const evolve = (folded: Folded, fact: Fact): Folded => {
+export const evolve = (folded: FoldedThread, fact: Fact): FoldedThread => {
   const next = advance(folded, fact)
   switch (fact.type) {
     case "turn_completed":
@@ -66,9 +66,9 @@ export const evolve = (folded: Folded, fact: Fact): Folded => {
   }
 }
 
-const standing = (folded: Folded) => stateOf(turnOf(folded), folded.last)
+const standing = (folded: FoldedThread) => stateOf(turnOf(folded), folded.last)
 
-export const stateIn = (folded: Folded) => leafOf({ value: standing(folded) })
+export const stateIn = (folded: FoldedThread) => leafOf({ value: standing(folded) })
 
 /** Of an input that was turned away only its turn's end tells. */
 export const entered = (fact: Fact): ReadonlyArray<string> => {
@@ -128,7 +128,7 @@ const waiting = ({ expiresAt, target, waitId }: OpenWait, call: Call | undefined
   ...(call === undefined ? {} : { toolCallId: call.toolCallId })
 })
 
-export const doing = (folded: Folded): ReadonlyArray<Doing> => {
+export const doing = (folded: FoldedThread): ReadonlyArray<Doing> => {
   const turn = turnOf(folded)
   if (turn === null) return []
   const value = stateOf(turn, folded.last)
@@ -167,7 +167,7 @@ const shown = ({ forTurnId, inputId, mode, queuedAt }: Input) => ({
   ...(forTurnId === undefined ? {} : { turnId: forTurnId })
 })
 
-export const contextIn = (folded: Folded) => {
+export const contextIn = (folded: FoldedThread) => {
   const turn = turnOf(folded)
   if (turn === null) return {}
   const { attempt, calls, plan, step, target, turnId, usage } = turn
@@ -190,7 +190,7 @@ export const contextIn = (folded: Folded) => {
 }
 
 /** `carry` and `pending` are as they are now: the log does not keep the edits of what waits. */
-export const nowIn = (folded: Folded, carry: Carry, pending: ReadonlyArray<Input>): Now => {
+export const nowIn = (folded: FoldedThread, carry: Carry, pending: ReadonlyArray<Input>): Now => {
   const turn = turnOf(folded)
   const value = stateOf(turn, carry.last)
   const context = { pos: folded.pos, seq: folded.seq, pending, turn, carry }
@@ -206,7 +206,7 @@ export const nowIn = (folded: Folded, carry: Carry, pending: ReadonlyArray<Input
 }
 
 /** What may come next of a thread as it is now. */
-const possibleIn = (snapshot: Snapshot): ReadonlyArray<Possible> =>
+const possibleIn = (snapshot: Snapshot): ReadonlyArray<PossibleEvent> =>
   possible(snapshot).flatMap(({ event, guard, refused, ways }) => {
     const refusedBy = refused ?? (ways.length === 0 ? guard : undefined)
     if (ways.length === 0 && refusedBy === undefined) return []

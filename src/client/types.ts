@@ -1,5 +1,39 @@
 /** The interface as types. Made by `npm run openapi` of docs/openapi.json; a test holds it to the server. */
 export interface paths {
+    "/v1/actors/{actorId}/chart": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get an actor on its chart */
+        get: operations["actors.chart"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/actors/{actorId}/steps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List an actor's steps */
+        get: operations["actors.steps"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/agents": {
         parameters: {
             query?: never;
@@ -1590,6 +1624,167 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        Actor: {
+            /**
+             * Format: int64
+             * @description How often a node has taken it.
+             */
+            epoch: number;
+            /** @description Id of the actor. */
+            id: string;
+            /** @description What it is. */
+            kind: string;
+            /**
+             * Format: int64
+             * @description Seq of its last event.
+             */
+            lastSeq: number;
+            /** @description A node lives with it. */
+            live: boolean;
+            /** @description The node that lives with it: for keys with the scope admin. */
+            node?: string;
+            /**
+             * Format: int64
+             * @description Position of the last fact in its log.
+             */
+            pos: number;
+            /**
+             * Format: date-time
+             * @description From when it has something to do. Absent of one at rest.
+             */
+            runnableAt?: string;
+            /** @description Its status, as of now. */
+            status: string;
+        };
+        ActorChart: {
+            /** @description The actor, as of now. */
+            actor: components["schemas"]["Actor"];
+            /** @description The chart, as `/v1/charts/{kind}` shows it. */
+            chart: {
+                /** @description The chart that it runs by. */
+                kind: string;
+                /** @description Its version on the node that answers. */
+                version: string;
+            };
+            /** @description What it knew, without anybody's words: of a thread its `turn` with its calls, and, of now, what is `pending`. */
+            context: Record<string, never>;
+            /** @description What goes on there. */
+            doing: components["schemas"]["ActorDoing"][];
+            /** @description What may come next. Of now alone. */
+            possible?: components["schemas"]["ActorPossible"][];
+            /** @description Path of the state. */
+            state: string;
+            /** @description The step that led there. Absent at birth. */
+            step?: components["schemas"]["ActorStep"];
+        };
+        ActorDoing: {
+            /** @description Number of the attempt, or name of the round of compaction. */
+            attempt?: number | string;
+            /** @description When the wait expires. */
+            expiresAt?: string;
+            /**
+             * Format: int64
+             * @description Index of the hook.
+             */
+            hookIndex?: number;
+            /** @description The message that it submits. */
+            inputId?: string;
+            /**
+             * Format: int64
+             * @description Number of the subscription's look at its feed.
+             */
+            look?: number;
+            /** @description The model that is asked. */
+            modelId?: string;
+            /** @description The point at which the hook is asked. */
+            point?: string;
+            /** @description Id of the schedule's run. */
+            runId?: string;
+            /**
+             * Format: date-time
+             * @description Since when.
+             */
+            since: string;
+            /**
+             * Format: int64
+             * @description Number of the response in the turn.
+             */
+            step?: number;
+            /** @description Who is to answer. */
+            target?: string;
+            /** @description The thread that it is about. */
+            threadId?: string;
+            /** @description Id of the call. */
+            toolCallId?: string;
+            /** @description The tool that runs. */
+            toolName?: string;
+            /** @description The turn that it is about. */
+            turnId?: string;
+            /** @description What goes on: of a thread `sample`, `summarise`, `runTool`, `askHook`, `pause` or `wait`; of others their jobs. */
+            type: string;
+            /** @description When it ends, at the latest. */
+            until?: string;
+            /**
+             * Format: int64
+             * @description The version of the subscription that its feed is told of.
+             */
+            version?: number;
+            /** @description Id of the wait. */
+            waitId?: string;
+        };
+        ActorPossible: {
+            /** @description An event of the chart. */
+            event: string;
+            /** @description The guard, or the error's word, that refuses it now. */
+            refusedBy?: string;
+            /** @description States that it may lead to. Empty where none is left. */
+            targets: string[];
+        };
+        ActorStep: {
+            /**
+             * Format: date-time
+             * @description When it was taken.
+             */
+            at: string;
+            /** @description The event of the chart that it was taken for; `unknown` where an older version has written it. */
+            cause: string;
+            /** @description What was written, in order. */
+            facts: components["schemas"]["StepFact"][];
+            /** @description Path of the state that it was left in. */
+            from: string;
+            /**
+             * Format: int64
+             * @description Position of its first fact.
+             */
+            fromPos: number;
+            /**
+             * Format: int64
+             * @description Seq of its first event. Absent without events.
+             */
+            fromSeq?: number;
+            /** @description The states that were entered, in order. Empty where none was. */
+            path: string[];
+            /**
+             * Format: int64
+             * @description Position of its last fact in the actor's log.
+             */
+            pos: number;
+            /** @description Path of the state that it led to. */
+            to: string;
+            /**
+             * Format: int64
+             * @description Seq of its last event. Absent without events.
+             */
+            toSeq?: number;
+            /** @description The turn that it was of. Absent of one that was of none. */
+            turnId?: string;
+        };
+        ActorStepPage: {
+            /** @description Present while more rows remain: passed back as `cursor`, it gives the next page. */
+            nextCursor?: string;
+            /** @description Steps of this page, in the order asked for. */
+            steps: components["schemas"]["ActorStep"][];
+        };
         Agent: {
             /**
              * Format: date-time
@@ -3002,6 +3197,8 @@ export interface components {
              * @description Number of agents with this identity that are not archived.
              */
             activeAgents: number;
+            /** @description Id of its actor, for its steps and its chart. Absent of one that nobody has ever disabled. */
+            actorId?: string;
             /** @description Whether it is refused new work and new credentials. */
             disabled: boolean;
             /**
@@ -4524,6 +4721,15 @@ export interface components {
              */
             mode: "spawn";
         };
+        StepFact: {
+            /**
+             * Format: int64
+             * @description Seq of the event. Absent of a fact that is no event.
+             */
+            seq?: number;
+            /** @description What was written: of events their type, of others their name in the journal. */
+            type: string;
+        };
         SubmittedMessage: {
             /** @description What is said. At most 20 image blocks, with different ids. */
             content: (components["schemas"]["TextBlock"] | components["schemas"]["ImageBlock"])[];
@@ -6007,6 +6213,66 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    "actors.chart": {
+        parameters: {
+            query?: {
+                /** @description After the step that wrote the fact at this position; 0 is the birth. */
+                pos?: number;
+                /** @description After the step that wrote this event. Not together with `pos`. */
+                seq?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of a thread, a subscription, a schedule, or of an identity's actor (`idn_…`). */
+                actorId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for, as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActorChart"];
+                };
+            };
+        };
+    };
+    "actors.steps": {
+        parameters: {
+            query?: {
+                /** @description Position behind which to begin: only steps that end after it. Not together with `cursor` or `order=desc`. */
+                afterPos?: number;
+                /** @description The `nextCursor` of the page before, for the page after it. Filters come from it. */
+                cursor?: string;
+                /** @description Rows of a page. 200 when absent. */
+                limit?: number;
+                /** @description By position, upwards or downwards. `asc` when absent. */
+                order?: "asc" | "desc";
+            };
+            header?: never;
+            path: {
+                /** @description Id of a thread, a subscription, a schedule, or of an identity's actor (`idn_…`). */
+                actorId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for, as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActorStepPage"];
+                };
+            };
+        };
+    };
     "agents.list": {
         parameters: {
             query?: {

@@ -49,12 +49,14 @@ export const digitAt = (id: string, at: number) => digits[id.charCodeAt(id.lengt
 
 const bodyPattern = "[0-7][0-9a-hjkmnp-tv-z]{25}"
 
-/** A string that is an id of that noun; anything else is refused before it reaches a query. */
-export const idOf = (noun: Noun) => {
-  const pattern = `^${prefixes[noun]}${bodyPattern}$`
+/** A string that is an id of that noun, or of one of them; anything else is refused before it reaches a query. */
+export const idOf = (noun: Noun, ...others: ReadonlyArray<Noun>) => {
+  const prefix =
+    others.length === 0 ? prefixes[noun] : `(?:${[noun, ...others].map((each) => prefixes[each]).join("|")})`
+  const pattern = `^${prefix}${bodyPattern}$`
   return Schema.String.check(
     Schema.isPattern(new RegExp(pattern), {
-      expected: `an id of the form ${prefixes[noun]}…`,
+      expected: `an id of the form ${[noun, ...others].map((each) => `${prefixes[each]}…`).join(", ")}`,
       toJsonSchema: () => ({ pattern })
     })
   )

@@ -29,7 +29,8 @@ export const pages = {
   schedules: [20, 100],
   scheduleRuns: [100, 200],
   subscriptions: [50, 200],
-  evaluations: [100, 200]
+  evaluations: [100, 200],
+  actorSteps: [200, 200]
 } as const
 
 export const limits = {

@@ -2,6 +2,10 @@
 import { described } from "./described.ts"
 import { idOf } from "./ids.ts"
 
+export const ActorId = described(
+  idOf("thread", "subscription", "schedule", "identity"),
+  "Id of a thread, a subscription, a schedule, or of an identity's actor (`idn_…`)."
+)
 export const AgentId = described(idOf("agent"), "Id of the agent.")
 export const ConnectionId = described(idOf("connection"), "Id of the connection.")
 export const FeedId = described(idOf("feed"), "Id of the feed.")

@@ -7,6 +7,10 @@ import { Timestamp } from "../domain/time.ts"
 /** `activeAgents` counts the agents with this identity that are not archived. */
 export const IdentityRecord = Schema.Struct({
   identity: described(Schema.String, "The identity itself."),
+  actorId: described(
+    Schema.optionalKey(Schema.String),
+    "Id of its actor, for its steps and its chart. Absent of one that nobody has ever disabled."
+  ),
   disabled: described(Schema.Boolean, "Whether it is refused new work and new credentials."),
   disabledAt: described(Schema.optionalKey(Timestamp), "Since when it is disabled."),
   disabledBy: described(Schema.optionalKey(Principal), "Who disabled it."),

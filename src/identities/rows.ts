@@ -6,7 +6,7 @@
 import { Option, Schema } from "effect"
 import { sql } from "kysely"
 import type { IdentityRecord } from "./record.ts"
-import { toUuid } from "../domain/ids.ts"
+import { fromUuid, toUuid } from "../domain/ids.ts"
 import { Principal } from "../domain/principal.ts"
 import { toTimestamp } from "../domain/time.ts"
 import { identityActorId } from "./actorId.ts"
@@ -85,6 +85,7 @@ const recordOf = (row: Row): IdentityRecord => {
     disabled && row.event !== null ? Option.getOrUndefined(readDecision(readEvent(row.event).event)) : undefined
   return {
     identity: row.identity,
+    ...(row.status === null ? {} : { actorId: fromUuid("identity", row.actor) }),
     disabled,
     ...(disabled && row.at !== null && { disabledAt: toTimestamp(row.at.getTime()) }),
     ...(decision !== undefined && { disabledBy: decision.by }),

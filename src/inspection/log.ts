@@ -1,6 +1,7 @@
 /** An actor's log as whoever looks at it reads it: piece by piece, from where a fold may begin. */
 import { sql } from "kysely"
 import type { Db } from "../database/handle.ts"
+import { long } from "../database/shorthand.ts"
 import { fromUuid, toUuid } from "../domain/ids.ts"
 import { readEvent, storedFact, type FactColumns } from "../journal/storedFact.ts"
 import type { StoredFact } from "../journal/Journal.ts"
@@ -40,8 +41,8 @@ export const readHead = async (db: Db, workspace: string, id: string): Promise<I
     where h.workspace = ${toUuid(workspace)}::uuid and h.id = ${toUuid(id)}::uuid`.execute(db)
   const [row] = rows
   if (row === undefined) return undefined
-  const { node, runnable: runnableAt, ...head } = row
-  return { ...head, id, runnableAt, node: node ?? undefined }
+  const { carry, node, runnable: runnableAt, ...head } = row
+  return { ...head, id, carry: long(carry), runnableAt, node: node ?? undefined }
 }
 
 /** Whose facts: of no workspace but that one. */

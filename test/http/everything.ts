@@ -88,6 +88,7 @@ export const furnish = async (client: Client): Promise<Ids> => {
     toolCallId,
     toolsetId,
     turnId,
+    actorId: threadId,
     waitId,
     deliveryId: sibling("delivery", waitId),
     imageId: (await made(`/v1/agents/${agentId}/images`, { format: "png", data: png(furnished, 1).toString("base64") }))

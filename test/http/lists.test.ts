@@ -19,6 +19,7 @@ const rowOf: Readonly<Record<string, keyof typeof pages>> = {
   "/v1/threads/{threadId}/events": "events",
   "/v1/threads/{threadId}/turns": "turns",
   "/v1/tools/calls": "toolCalls",
+  "/v1/actors/{actorId}/steps": "actorSteps",
   "/v1/toolsets": "toolsets",
   "/v1/connections": "connections",
   "/v1/roles": "roles",

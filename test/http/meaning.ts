@@ -216,6 +216,13 @@ const rules: ReadonlyArray<Rule> = [
     isBroken: ({ parts, sent, value }) => value !== undefined && sent.query[parts[0]!] !== undefined
   },
   {
+    says: /^not together with (cursor|order)(?:=desc)?$/,
+    at: /^afterPos$/,
+    of: /steps$/,
+    isBroken: ({ parts, sent, value }) => value !== undefined && sent.query[parts[0]!] !== undefined
+  },
+  { says: /^not together with pos$/, at: /^seq$/, isBroken: ({ sent }) => sent.query.pos !== undefined },
+  {
     says: /^expected a day that is not after to$/,
     at: /^from$/,
     isBroken: ({ sent, value }) => daysBefore(value, sent.query.to) < 0

@@ -44,7 +44,7 @@ import { isAsked, judgingJob } from "../../machines/thread/judging.ts"
 import { decide, start, statusOf, type Step } from "../../machines/thread/decide.ts"
 import { type Fact, isPublic } from "../../machines/thread/facts.ts"
 import { causes } from "../../machines/thread/inspected.ts"
-import type { Written } from "../../machines/inspected.ts"
+import type { WrittenFact } from "../../machines/inspected.ts"
 import { carryOf, fold, plain } from "../../machines/thread/fold.ts"
 import { refuse, type Refusal } from "../../machines/thread/refuse.ts"
 import { resume } from "../../machines/thread/resume.ts"
@@ -303,7 +303,7 @@ export class Walk {
   }
 
   /** The log as the journal holds it. */
-  get written(): ReadonlyArray<Written> {
+  get written(): ReadonlyArray<WrittenFact> {
     let seq = 0
     return this.log.map((fact, i) => {
       const row = factRow(fact)

@@ -5,10 +5,10 @@ import { charts } from "../../machines/charts.ts"
 import { definitionOf, guardName } from "../../machines/definition.ts"
 
 /** A machine as it was written, as far as it is looked at here. */
-interface Written {
+interface WrittenFact {
   readonly initial?: unknown
   readonly description?: unknown
-  readonly states?: Readonly<Record<string, Written>>
+  readonly states?: Readonly<Record<string, WrittenFact>>
   readonly on?: Readonly<Record<string, unknown>>
   readonly always?: unknown
 }
@@ -24,7 +24,10 @@ const listOf = (ways: unknown): ReadonlyArray<Way> =>
   )
 
 /** Each state by its path, and each way out of it: on what, by which guard, and whether it leads anywhere. */
-const written = (node: Written, path: ReadonlyArray<string> = []): { states: Array<string>; ways: Array<string> } => {
+const written = (
+  node: WrittenFact,
+  path: ReadonlyArray<string> = []
+): { states: Array<string>; ways: Array<string> } => {
   const id = path.join(".")
   const of = (event: string, ways: unknown) =>
     listOf(ways).map(
@@ -43,7 +46,7 @@ const written = (node: Written, path: ReadonlyArray<string> = []): { states: Arr
 
 describe.each(Object.entries(charts))("the chart of %s as data", (_, machine) => {
   const { initial, states, transitions } = definitionOf(machine)
-  const all = written(machine.config as Written)
+  const all = written(machine.config as WrittenFact)
 
   it("has every state that was written, under its path, and its words", () => {
     assert.deepStrictEqual(

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import { identityKind, row } from "../../actors/identity/kind.ts"
 import type { Loaded } from "../../src/journal/Journal.ts"
-import type { Written } from "../../machines/inspected.ts"
+import type { WrittenFact } from "../../machines/inspected.ts"
 import { chart, type Command, type Fact, type Snapshot } from "../../machines/identity/chart.ts"
 import { causes } from "../../machines/identity/inspected.ts"
 import { asLogged, checkStep } from "./stepChecks.ts"
@@ -36,7 +36,7 @@ const rowOf = (carry: string): Loaded => ({
 const walk = (commands: ReadonlyArray<Command["type"]>, cold: ReadonlyArray<boolean> = []) => {
   let snapshot = start()
   const facts: Array<Fact> = []
-  const log: Array<Written> = []
+  const log: Array<WrittenFact> = []
   for (const [at, type] of commands.entries()) {
     const before = snapshot
     const command = { type, by, at }

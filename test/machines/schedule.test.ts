@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import { factOf, row } from "../../actors/schedule/facts.ts"
-import type { Written } from "../../machines/inspected.ts"
+import type { WrittenFact } from "../../machines/inspected.ts"
 import type { Command, Firing, ScheduleCommand } from "../../machines/schedule/commands.ts"
 import { decide, start } from "../../machines/schedule/decide.ts"
 import type { Fact } from "../../machines/schedule/facts.ts"
@@ -19,7 +19,7 @@ type Without<C> = C extends unknown ? Omit<C, "at"> : never
 class Walk {
   snapshot: Snapshot = start()
   readonly facts: Array<Fact> = []
-  readonly log: Array<Written> = []
+  readonly log: Array<WrittenFact> = []
   readonly jobs: Array<string> = []
   at = 1_000
 

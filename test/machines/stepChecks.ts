@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import { type AnyMachineSnapshot, type AnyStateMachine, type EventObject, getMicrosteps } from "xstate"
 import type { FactRow } from "../../src/journal/Journal.ts"
-import { type Inspected, leafOf, type Written } from "../../machines/inspected.ts"
+import { type Inspected, leafOf, type WrittenFact } from "../../machines/inspected.ts"
 import { makeWalk, type Step } from "../../machines/steps.ts"
 
 /** A state that is entered again right behind itself looks like one entry to whoever reads snapshots. */
@@ -17,10 +17,10 @@ export const livePath = (chart: AnyStateMachine, before: AnyMachineSnapshot, com
 
 /** Facts of one command behind a log, as the journal holds them. */
 export const asLogged = (
-  log: ReadonlyArray<Written>,
+  log: ReadonlyArray<WrittenFact>,
   rows: ReadonlyArray<FactRow>,
   cause: number
-): ReadonlyArray<Written> => {
+): ReadonlyArray<WrittenFact> => {
   let seq = log.filter((fact) => fact.seq !== null).length
   return rows.map((row, i) => ({
     ...row,
@@ -37,12 +37,16 @@ export interface Took {
   readonly next: AnyMachineSnapshot
   readonly command: EventObject
   /** The whole log, and how many of its facts are the command's. */
-  readonly log: ReadonlyArray<Written>
+  readonly log: ReadonlyArray<WrittenFact>
   readonly written: number
 }
 
 /** The last steps of a log, from where a fold may begin before the last of them. */
-export const stepsAtEnd = (inspected: Inspected, log: ReadonlyArray<Written>, written: number): ReadonlyArray<Step> => {
+export const stepsAtEnd = (
+  inspected: Inspected,
+  log: ReadonlyArray<WrittenFact>,
+  written: number
+): ReadonlyArray<Step> => {
   const first = log.length - written
   const begun = inspected.beginsAtTurns
     ? log.findLastIndex(({ n, turn }, i) => i < first && n === 0 && turn !== null)

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import { factOf, row } from "../../actors/subscription/kind.ts"
-import type { Written } from "../../machines/inspected.ts"
+import type { WrittenFact } from "../../machines/inspected.ts"
 import { chart, type Snapshot } from "../../machines/subscription/chart.ts"
 import type { Command, Found } from "../../machines/subscription/commands.ts"
 import { type Context, stateOf } from "../../machines/subscription/context.ts"
@@ -34,7 +34,7 @@ const plain = ({ context, value }: Snapshot) => ({ context, value })
 class Subject {
   snapshot = start()
   readonly facts: Array<Fact> = []
-  readonly log: Array<Written> = []
+  readonly log: Array<WrittenFact> = []
   readonly running = new Set<string>()
   at = 1_000
 

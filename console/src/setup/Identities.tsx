@@ -40,6 +40,15 @@ export const Identities = () => {
             cell: ({ disabled, disabledAt }) =>
               disabled ? <>disabled {disabledAt === undefined ? null : <Time at={disabledAt} />}</> : "enabled"
           },
+          {
+            name: "Chart",
+            cell: ({ actorId }) =>
+              actorId === undefined ? null : (
+                <Link to="/actors/$actorId" params={{ actorId }}>
+                  steps
+                </Link>
+              )
+          },
           { name: "Active agents", cell: ({ activeAgents }) => activeAgents },
           { name: "Last seen", cell: ({ lastSeenAt }) => <Time at={lastSeenAt} /> },
           {

@@ -92,6 +92,11 @@ export const SchedulePage = () => {
   const again = () => queries.invalidateQueries({ queryKey: ["schedules"] })
   return (
     <Page title={schedule.name} path={path}>
+      <p>
+        <Link to="/actors/$actorId" params={{ actorId: schedule.id }}>
+          On its chart
+        </Link>
+      </p>
       <Fields
         of={{
           Id: <code>{schedule.id}</code>,

@@ -108,6 +108,11 @@ export const SubscriptionPage = () => {
   const again = () => queries.invalidateQueries({ queryKey: ["subscriptions"] })
   return (
     <Page title={subscription.name ?? subscription.id} path={path}>
+      <p>
+        <Link to="/actors/$actorId" params={{ actorId: subscription.id }}>
+          On its chart
+        </Link>
+      </p>
       <Fields
         of={{
           Id: <code>{subscription.id}</code>,

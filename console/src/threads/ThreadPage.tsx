@@ -1,7 +1,7 @@
 /** One thread: where it stands, what was said, what waits, and what to say next. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { getRouteApi, Link } from "@tanstack/react-router"
-import { useEffect, useMemo, useState, useSyncExternalStore } from "react"
+import { lazy, Suspense, useCallback, useEffect, useMemo, useState, useSyncExternalStore } from "react"
 import { answerOf } from "../../../src/client/client.ts"
 import { WaitCard } from "../inbox/WaitCard.tsx"
 import { whileSeen } from "../live/slots.ts"
@@ -22,6 +22,9 @@ import { Transcript } from "./Transcript.tsx"
 import { Turns } from "./Turns.tsx"
 
 const route = getRouteApi("/threads/$threadId")
+
+/** With the drawings of all charts: for who looks at one. */
+const ActorChart = lazy(() => import("../actors/ActorChart.tsx").then((module) => ({ default: module.ActorChart })))
 
 /** The way to the thread that this one was made for. */
 const Caused = ({
@@ -47,7 +50,7 @@ type Control = "cancel" | "retry" | "compact" | "archive"
 
 export const ThreadPage = () => {
   const { threadId } = route.useParams()
-  const { seq, view } = route.useSearch()
+  const { pos, seq, view } = route.useSearch()
   const navigate = route.useNavigate()
   const { troupe } = useSession()
   const queries = useQueryClient()
@@ -82,6 +85,11 @@ export const ThreadPage = () => {
     return () => clearTimeout(timer)
   }, [window.news, refetch])
 
+  const onPos = useCallback(
+    (to: number | undefined) =>
+      void navigate({ search: { view: "chart", ...(to === undefined ? {} : { pos: to }) }, replace: true }),
+    [navigate]
+  )
   const look = () => {
     void refetch()
     void queries.invalidateQueries({ queryKey: ["inbox"] })
@@ -160,6 +168,9 @@ export const ThreadPage = () => {
             <Link to="/threads/$threadId" params={path} search={{ view: "turns" }}>
               Turns
             </Link>
+            <Link to="/threads/$threadId" params={path} search={{ view: "chart" }}>
+              Chart
+            </Link>
           </nav>
         </div>
         {control.error === null ? null : <Failure failure={control.error} />}
@@ -167,7 +178,11 @@ export const ThreadPage = () => {
           <Failure failure={window.failure} retry={() => void log.show(seq ?? 0, lastSeq)} />
         )}
       </header>
-      {view === "turns" ? (
+      {view === "chart" ? (
+        <Suspense fallback={<p className="quiet">Looking…</p>}>
+          <ActorChart actorId={threadId} pos={pos} onPos={onPos} news={window.news} />
+        </Suspense>
+      ) : view === "turns" ? (
         <Turns threadId={threadId} lastSeq={Math.max(lastSeq, window.lastSeq)} />
       ) : view === "events" ? (
         <RawEvents

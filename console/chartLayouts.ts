@@ -1,0 +1,122 @@
+/**
+ * Where the states and transitions of each chart are drawn, found when the console is built: a browser only draws.
+ * Transitions between the same two states share a line; those that leave no state stand in it.
+ */
+import ELK from "elkjs/lib/elk.bundled.js"
+import type { ElkExtendedEdge, ElkNode } from "elkjs/lib/elk-api.js"
+import { charts } from "../machines/charts.ts"
+import { type ChartDefinition, type ChartTransition, definitionOf } from "../machines/definition.ts"
+import { type ChartKind, chartKinds } from "../src/domain/chartKinds.ts"
+import type { Drawing } from "./src/actors/drawn.ts"
+
+/** The frame around all states: its transitions are those of any of them. */
+export const anyState = "any state"
+
+const nameOf = (id: string) => id.split(".").at(-1) ?? id
+const textWidth = (text: string, size: number) => Math.ceil(text.length * size * 0.62)
+const mostWords = 2
+
+const labelOf = (transitions: ReadonlyArray<ChartTransition>) => {
+  const words = [...new Set(transitions.flatMap(({ event, guard }) => event ?? guard ?? []))]
+  return words.length > mostWords ? `${words.slice(0, mostWords).join(", ")}, …` : words.join(", ")
+}
+
+const options = {
+  "elk.algorithm": "layered",
+  "elk.direction": "DOWN",
+  "elk.hierarchyHandling": "INCLUDE_CHILDREN",
+  "elk.layered.spacing.nodeNodeBetweenLayers": "44",
+  "elk.spacing.nodeNode": "36",
+  "elk.spacing.edgeNode": "18",
+  "elk.spacing.edgeEdge": "12",
+  "elk.edgeRouting": "ORTHOGONAL",
+  "elk.json.edgeCoords": "ROOT",
+  "elk.json.shapeCoords": "ROOT"
+}
+
+const drawingOf = async ({ states, transitions }: ChartDefinition): Promise<Drawing> => {
+  const stays = (id: string) =>
+    transitions.flatMap((each) =>
+      each.source === id && (each.target === undefined || each.target === id) ? [each.id] : []
+    )
+  const nodes = (parent: string | undefined): Array<ElkNode> =>
+    states
+      .filter((state) => state.parent === parent)
+      .map(({ id }) => {
+        const children = nodes(id)
+        return {
+          id,
+          width: textWidth(nameOf(id), 13) + 28,
+          height: 36,
+          children,
+          ...(children.length === 0 ? {} : { layoutOptions: { "elk.padding": "[top=40,left=20,bottom=20,right=20]" } })
+        }
+      })
+  const groups = Map.groupBy(
+    transitions.filter(({ source, target }) => source !== "" && target !== undefined && target !== source),
+    ({ source, target }) => `${source} ${target}`
+  )
+  const edges = [...groups.values()].flatMap((group): ReadonlyArray<ElkExtendedEdge> => {
+    const [first] = group
+    if (first?.target === undefined) return []
+    const text = labelOf(group)
+    return [
+      {
+        id: group.map(({ id }) => id).join(" "),
+        sources: [first.source],
+        targets: [first.target],
+        labels: text === "" ? [] : [{ text, width: textWidth(text, 11), height: 14 }]
+      }
+    ]
+  })
+  const graph: ElkNode = { id: anyState, layoutOptions: options, children: nodes(undefined), edges }
+  const laid: ElkNode = await new ELK().layout(graph)
+  const drawn = (node: ElkNode): Drawing["states"] => [
+    {
+      id: node.id,
+      name: nameOf(node.id),
+      x: node.x ?? 0,
+      y: node.y ?? 0,
+      width: node.width ?? 0,
+      height: node.height ?? 0,
+      hasParts: (node.children ?? []).length > 0,
+      stays: stays(node.id)
+    },
+    ...(node.children ?? []).flatMap(drawn)
+  ]
+  return {
+    width: Math.ceil(laid.width ?? 0),
+    height: Math.ceil(laid.height ?? 0),
+    states: [
+      {
+        id: anyState,
+        name: anyState,
+        x: 0,
+        y: 0,
+        width: laid.width ?? 0,
+        height: laid.height ?? 0,
+        hasParts: true,
+        stays: transitions.flatMap(({ id, source }) => (source === "" ? [id] : []))
+      },
+      ...(laid.children ?? []).flatMap(drawn)
+    ],
+    lines: (laid.edges ?? []).map(({ id, labels, sections, sources, targets }) => {
+      const [section] = sections ?? []
+      const [label] = labels ?? []
+      const points = section === undefined ? [] : [section.startPoint, ...(section.bendPoints ?? []), section.endPoint]
+      return {
+        source: sources[0] ?? "",
+        target: targets[0] ?? "",
+        transitions: id.split(" "),
+        points: points.map(({ x, y }) => [x, y] as const),
+        label: label?.text ?? "",
+        labelAt: [label?.x ?? 0, (label?.y ?? 0) + 11] as const
+      }
+    })
+  }
+}
+
+export const drawings = async (): Promise<Readonly<Record<ChartKind, Drawing>>> => {
+  const all = await Promise.all(chartKinds.map(async (kind) => [kind, await drawingOf(definitionOf(charts[kind]))]))
+  return Object.fromEntries(all)
+}

@@ -1,0 +1,88 @@
+/** A chart as a picture: its states and transitions where the build has put them, the state lit, the last way drawn. */
+import type { Drawing as Drawn, DrawnLine, DrawnState } from "./drawn.ts"
+
+const d = (points: DrawnLine["points"]) => points.map(([x, y], i) => `${i === 0 ? "M" : "L"}${x} ${y}`).join("")
+
+/** The state itself, or one that it is a part of. */
+const holds = (state: string, id: string) => state === id || state.startsWith(`${id}.`)
+
+/** A line that a step may have taken: between two states that it passed one after the other. */
+const isTaken = ({ source, target }: DrawnLine, way: ReadonlyArray<string>) =>
+  way.some((state, i) => {
+    const next = way[i + 1]
+    return next !== undefined && holds(state, source) && holds(next, target)
+  })
+
+const State = ({
+  onWay,
+  state: { hasParts, height, id, name, stays, width, x, y },
+  state,
+  lit
+}: {
+  readonly state: DrawnState
+  readonly lit: string | undefined
+  readonly onWay: boolean
+}) => {
+  const isLit = lit !== undefined && holds(lit, state.id)
+  return (
+    <g
+      data-state={id}
+      data-transitions={stays.join(" ")}
+      className={`state${hasParts ? " parts" : ""}${isLit ? " lit" : ""}${onWay ? " on-way" : ""}`}
+    >
+      <rect x={x} y={y} width={width} height={height} rx={8} />
+      <text x={hasParts ? x + 14 : x + width / 2} y={hasParts ? y + 22 : y + height / 2 + 5}>
+        {name}
+      </text>
+      {stays.length === 0 ? null : (
+        <text className="stays" x={x + width - 8} y={y + 11}>
+          ↻{stays.length}
+        </text>
+      )}
+    </g>
+  )
+}
+
+const Line = ({ isOnWay, line }: { readonly line: DrawnLine; readonly isOnWay: boolean }) => (
+  <g data-transitions={line.transitions.join(" ")} className={isOnWay ? "line on-way" : "line"}>
+    <path d={d(line.points)} markerEnd={`url(#${isOnWay ? "arrow-on-way" : "arrow"})`} />
+    <text x={line.labelAt[0]} y={line.labelAt[1]}>
+      {line.label}
+    </text>
+  </g>
+)
+
+const Arrow = ({ id }: { readonly id: string }) => (
+  <marker id={id} viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto-start-reverse">
+    <path d="M0 0L8 4L0 8z" />
+  </marker>
+)
+
+/** `way`: the states that the last step passed, the one that it left among them. */
+export const Drawing = ({
+  drawing: { height, lines, states, width },
+  label,
+  lit,
+  way
+}: {
+  readonly drawing: Drawn
+  readonly label: string
+  readonly lit: string | undefined
+  readonly way: ReadonlyArray<string>
+}) => (
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: a picture that is larger than its place is moved by keys
+  <div className="drawing" tabIndex={0} role="img" aria-label={label}>
+    <svg viewBox={`-8 -8 ${width + 16} ${height + 16}`} width={width + 16} height={height + 16} aria-hidden="true">
+      <defs>
+        <Arrow id="arrow" />
+        <Arrow id="arrow-on-way" />
+      </defs>
+      {states.map((state) => (
+        <State key={state.id} state={state} lit={lit} onWay={way.some((id) => id === state.id)} />
+      ))}
+      {lines.map((line) => (
+        <Line key={line.transitions.join(" ")} line={line} isOnWay={isTaken(line, way)} />
+      ))}
+    </svg>
+  </div>
+)
