@@ -46,10 +46,10 @@ const drawingOf = async ({ states, transitions }: ChartDefinition): Promise<Draw
         const children = nodes(id)
         return {
           id,
-          width: textWidth(nameOf(id), 13) + 28,
-          height: 36,
+          width: textWidth(nameOf(id), 20) + 36,
+          height: 48,
           children,
-          ...(children.length === 0 ? {} : { layoutOptions: { "elk.padding": "[top=40,left=20,bottom=20,right=20]" } })
+          ...(children.length === 0 ? {} : { layoutOptions: { "elk.padding": "[top=52,left=20,bottom=20,right=20]" } })
         }
       })
   const groups = Map.groupBy(
@@ -65,7 +65,7 @@ const drawingOf = async ({ states, transitions }: ChartDefinition): Promise<Draw
         id: group.map(({ id }) => id).join(" "),
         sources: [first.source],
         targets: [first.target],
-        labels: text === "" ? [] : [{ text, width: textWidth(text, 11), height: 14 }]
+        labels: text === "" ? [] : [{ text, width: textWidth(text, 15), height: 18 }]
       }
     ]
   })
@@ -110,7 +110,7 @@ const drawingOf = async ({ states, transitions }: ChartDefinition): Promise<Draw
         transitions: id.split(" "),
         points: points.map(({ x, y }) => [x, y] as const),
         label: label?.text ?? "",
-        labelAt: [label?.x ?? 0, (label?.y ?? 0) + 11] as const
+        labelAt: [label?.x ?? 0, (label?.y ?? 0) + 14] as const
       }
     })
   }

@@ -72,6 +72,9 @@ const ways: ReadonlyArray<Way> = [
   }
 ]
 
+/** A loaded machine may take a while to begin an answer. */
+const idleMs = 1_000
+
 const pricing = { input: 1, output: 10, cacheRead: 0.1 }
 
 /** A server that behaves as told, and `Models` that know it. */
@@ -87,7 +90,7 @@ const withProvider = <A, E>(
       server.enqueue(...behaviours)
       const model = { ...way.model, baseUrl: server.url + way.base, apiKeyEnv: "SOME_KEY", pricing }
       return use(server).pipe(
-        Effect.provide(layer({ env: { SOME_KEY: key }, modelsFile: { models: [model] }, idleTimeoutMs: 150 }))
+        Effect.provide(layer({ env: { SOME_KEY: key }, modelsFile: { models: [model] }, idleTimeoutMs: idleMs }))
       )
     },
     (server) => Effect.promise(() => server.stop())
@@ -295,7 +298,7 @@ describe.each(ways)("a model of $title", (way) => {
     [
       "the provider falls silent",
       { kind: "silent", text: ["Hel", "lo"] },
-      "the provider sent nothing for 150 ms",
+      `the provider sent nothing for ${idleMs} ms`,
       { code: "model_overloaded" }
     ],
     [

@@ -1,4 +1,5 @@
 /** A chart as a picture: its states and transitions where the build has put them, the state lit, the last way drawn. */
+import { useEffect, useRef } from "react"
 import type { Drawing as Drawn, DrawnLine, DrawnState } from "./drawn.ts"
 
 const d = (points: DrawnLine["points"]) => points.map(([x, y], i) => `${i === 0 ? "M" : "L"}${x} ${y}`).join("")
@@ -31,11 +32,11 @@ const State = ({
       className={`state${hasParts ? " parts" : ""}${isLit ? " lit" : ""}${onWay ? " on-way" : ""}`}
     >
       <rect x={x} y={y} width={width} height={height} rx={8} />
-      <text x={hasParts ? x + 14 : x + width / 2} y={hasParts ? y + 22 : y + height / 2 + 5}>
+      <text x={hasParts ? x + 14 : x + width / 2} y={hasParts ? y + 28 : y + height / 2 + 7}>
         {name}
       </text>
       {stays.length === 0 ? null : (
-        <text className="stays" x={x + width - 8} y={y + 11}>
+        <text className="stays" x={x + width - 8} y={y + 16}>
           ↻{stays.length}
         </text>
       )}
@@ -58,6 +59,17 @@ const Arrow = ({ id }: { readonly id: string }) => (
   </marker>
 )
 
+/** Moves the picture within its place, and nothing around it, until the state that is lit is seen. */
+const show = (place: HTMLElement | null) => {
+  const lit = place?.querySelector(".lit:not(.parts)")?.getBoundingClientRect()
+  if (place === null || lit === undefined) return
+  const seen = place.getBoundingClientRect()
+  if (lit.left < seen.left || lit.right > seen.right)
+    place.scrollLeft += (lit.left + lit.right - seen.left - seen.right) / 2
+  if (lit.top < seen.top || lit.bottom > seen.bottom)
+    place.scrollTop += (lit.top + lit.bottom - seen.top - seen.bottom) / 2
+}
+
 /** `way`: the states that the last step passed, the one that it left among them. */
 export const Drawing = ({
   drawing: { height, lines, states, width },
@@ -69,20 +81,25 @@ export const Drawing = ({
   readonly label: string
   readonly lit: string | undefined
   readonly way: ReadonlyArray<string>
-}) => (
-  // biome-ignore lint/a11y/noNoninteractiveTabindex: a picture that is larger than its place is moved by keys
-  <div className="drawing" tabIndex={0} role="img" aria-label={label}>
-    <svg viewBox={`-8 -8 ${width + 16} ${height + 16}`} width={width + 16} height={height + 16} aria-hidden="true">
-      <defs>
-        <Arrow id="arrow" />
-        <Arrow id="arrow-on-way" />
-      </defs>
-      {states.map((state) => (
-        <State key={state.id} state={state} lit={lit} onWay={way.some((id) => id === state.id)} />
-      ))}
-      {lines.map((line) => (
-        <Line key={line.transitions.join(" ")} line={line} isOnWay={isTaken(line, way)} />
-      ))}
-    </svg>
-  </div>
-)
+}) => {
+  const place = useRef<HTMLDivElement>(null)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another state is lit
+  useEffect(() => show(place.current), [lit])
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a picture that is larger than its place is moved by keys
+    <div ref={place} className="drawing" tabIndex={0} role="img" aria-label={label}>
+      <svg viewBox={`-8 -8 ${width + 16} ${height + 16}`} width={width + 16} height={height + 16} aria-hidden="true">
+        <defs>
+          <Arrow id="arrow" />
+          <Arrow id="arrow-on-way" />
+        </defs>
+        {states.map((state) => (
+          <State key={state.id} state={state} lit={lit} onWay={way.some((id) => id === state.id)} />
+        ))}
+        {lines.map((line) => (
+          <Line key={line.transitions.join(" ")} line={line} isOnWay={isTaken(line, way)} />
+        ))}
+      </svg>
+    </div>
+  )
+}

@@ -194,7 +194,7 @@ export const ThreadPage = () => {
       ) : (
         <Transcript log={log} window={window} seq={seq} />
       )}
-      <div className="below">
+      <div className="below" hidden={view === "chart"}>
         {pendingWaits.map((wait) => (
           <WaitCard
             key={wait.id}
