@@ -51,7 +51,7 @@ describe("the chart of a thread", () => {
     await open(`/threads/${threadId}/chart`, async ({ page }) => {
       await isIn(page, "idle")
       const attributes = (name: string) =>
-        page.evaluate<ReadonlyArray<string>>(
+        page.evaluate<Array<string>>(
           `[...document.querySelectorAll(".drawing [${name}]")].map((each) => each.getAttribute("${name}"))`
         )
       const { states, transitions } = definitionOf(charts.thread)
