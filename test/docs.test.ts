@@ -71,7 +71,7 @@ describe("the README", () => {
 
   it.each(["README.md", "docs/operations.md"])("wants of Node and npm what package.json does: %s", (file) => {
     const { engines } = JSON.parse(textOf("package.json")) as { readonly engines: Readonly<Record<string, string>> }
-    const [node = "", npm = ""] = [engines["node"], engines["npm"]].map((range = "") => /^>=(\d+)$/.exec(range)?.[1])
+    const [node = "", npm = ""] = [engines.node, engines.npm].map((range = "") => /^>=(\d+)$/.exec(range)?.[1])
     assert.match(onOneLine(textOf(file)), new RegExp(`Node ${node} or later (?:with|and) npm ${npm} or later`))
   })
 

@@ -1141,14 +1141,15 @@ describe("the journal in PostgreSQL alone", () => {
           1
         )
         const entries = [0, over].map((more) => {
-          const sized = (text: string) => ({
+          const sized = (text: string, told = "") => ({
             ...birth(thread(), {
               facts: [fact({ event: JSON.stringify({ text }) })],
+              announces: [{ id: freshId("webhookEvent"), type: "turn.completed" as const, body: told, at: Date.now() }],
               head: headOf({ pos: 1, seq: 1 })
             }),
             owner: lease.incarnation()
           })
-          return sized("x".repeat(4 * 1024 * 1024 - sizeOf(sized("")) + more))
+          return sized("x".repeat(4 * 1024 * 1024 - sizeOf(sized(""))), "x".repeat(more))
         })
         yield* together(entries.map(append))
         assert.strictEqual(sent, statements)
