@@ -1,7 +1,7 @@
 /**
- * What a kind of actor brings so that people can look at its actors, now and at any past moment: its chart, the codes of
- * its commands, how a log becomes the state that it was in, and what is said of a state. No contents: neither words nor
- * inputs nor outputs are ever in it.
+ * What a kind of actor brings so that people can look at its actors, now and at any past moment: its chart, the codes
+ * of its commands, how a log becomes the state that it was in, and what is said of a state. No contents: neither words
+ * nor inputs nor outputs are ever in it.
  */
 import type { AnyMachineSnapshot, AnyStateMachine } from "xstate"
 import { type ChartDefinition, definitionOf } from "./definition.ts"

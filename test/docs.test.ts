@@ -343,7 +343,7 @@ const figures: ReadonlyArray<readonly [document: string, says: string, source: s
     "machines/thread/judging.ts",
     "export const answerTurn"
   ],
-  ["docs/CONTRIBUTING.md", "which asks `src/tools/Schemas.ts`", "actors/thread/tools/toolbox.ts", "yield* Schemas"],
+  ["docs/CONTRIBUTING.md", "which asks `src/tools/Schemas.ts`", "actors/thread/tools/judging.ts", "schemas.misfit("],
   ["docs/CONTRIBUTING.md", "(`defineKind`)", "actors/Kind.ts", "export const defineKind"],
   ["docs/CONTRIBUTING.md", "`actors/layer.ts` puts it", "actors/layer.ts", "Identity.layer(options)"],
   ["docs/CONTRIBUTING.md", "`machines/charts.ts` shows", "machines/charts.ts", "Record<ChartKind, AnyStateMachine>"],

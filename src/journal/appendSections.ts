@@ -1,11 +1,11 @@
 /**
- * The sections of the one statement that appends (appendStatement.ts): of each, which rows an append brings, the columns
- * of their arrays, and what is written of those that have won. Text and values are made of this one table, so that an
- * array cannot stand in another one's place.
+ * The sections of the one statement that appends (appendStatement.ts): of each, which rows an append brings, the
+ * columns of their arrays, and what is written of those that have won. Text and values are made of this one table, so
+ * that an array cannot stand in another one's place.
  */
 import { booleans, floats, ints, moments, texts, uuids } from "../database/parameters.ts"
 import { short } from "../database/shorthand.ts"
-import { telling } from "../webhooks/announcing.ts"
+import { telling } from "../database/telling.ts"
 import { nearMs, shared } from "./agenda.ts"
 import type { Append } from "./Journal.ts"
 import { storedDetail, storedEvent } from "./storedFact.ts"
@@ -279,7 +279,8 @@ const archives = section({
   name: "ar",
   rows: ({ archives, head }) => (archives === true ? [head.updatedAt] : undefined),
   columns: ({ moment }) => [moment("at", (at) => at)],
-  writes: `archived as (insert into archived_threads (workspace, thread, at) select won.w, won.id, ar.at from ar join won
+  writes: `archived as (insert into archived_threads (workspace, thread, at) select won.w, won.id, ar.at \
+from ar join won
   using (o) on conflict do nothing)`
 })
 

@@ -1,4 +1,6 @@
-/** Webhook: an endpoint of a workspace that is told of what happens in it, and each telling (contract C44.1 to C44.3). */
+/**
+ * Webhook: an endpoint of a workspace that is told of what happens in it, and each telling (contract C44.1 to C44.3).
+ */
 import { Schema } from "effect"
 import { described } from "../domain/described.ts"
 import { AgentId, WebhookDeliveryId, WebhookId } from "../domain/resourceIds.ts"
