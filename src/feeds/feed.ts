@@ -17,7 +17,7 @@ const says = {
   maxAgeSeconds: "For how many seconds a message is kept.",
   text: "What the message says.",
   data: "Anything that programs are to read, as JSON.",
-  dedupeKey: "What the sender knows the message by: one that was sent within 24 hours is not appended again.",
+  dedupeKey: "The sender's own name for the message: a name that was sent within 24 hours is not appended again.",
   origin: "What a trigger says of an event outside. It carries no authority."
 }
 

@@ -25,7 +25,7 @@ const says = {
   catchUpSeconds: "How old the newest instant that was missed may be and still fire.",
   jitterSeconds: "Up to how many seconds later it fires, by instant: spreads the load of many schedules.",
   maxCost: "USD that each thread that it makes may cost.",
-  identity: "Identity that its turns work for. Absent: that of whoever made it, if there is one.",
+  identity: "Identity that its turns work for. Absent: the identity of its maker, if it has one.",
   endAt: "Behind this moment it has no instants.",
   enabled: "Whether it fires."
 }

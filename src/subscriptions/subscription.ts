@@ -166,7 +166,7 @@ export const SampleMessage = Schema.Struct({
     "Its tags."
   ),
   data: described(Schema.optionalKey(MessageData), "Its data."),
-  principal: described(Schema.optionalKey(Principal), "Who appended it. Absent: whoever asks.")
+  principal: described(Schema.optionalKey(Principal), "Who appended it. Absent: the caller.")
 }).annotate({ identifier: "SampleMessage" })
 export type SampleMessage = typeof SampleMessage.Type
 
