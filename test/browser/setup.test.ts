@@ -74,6 +74,11 @@ afterAll(async () => {
   await built?.remove()
 })
 
+const tinyPng = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVQI12P4DwABAQEAG7buVgAAAABJRU5ErkJggg==",
+  "base64"
+)
+
 const open = (path: string, use: (open: Open) => Promise<void>, more: { token?: string; options?: object } = {}) =>
   openConsole(browser, { base: server.base, token: alpha.token, path, ...more }, use)
 
@@ -175,6 +180,91 @@ describe("an agent", () => {
       await changes.getByText("+ first the kitchen").waitFor()
     })
   })
+
+  it("gets notes and images by hand, and old notes are erased", async () => {
+    const entry = (key: string) => alpha.get(`/v1/agents/${agentId}/memory/entry?key=${key}`)
+    await open(`/agents/${agentId}`, async ({ page }) => {
+      await page.getByText("New entry", { exact: true }).click()
+      await page.getByLabel("Key", { exact: true }).fill("secret")
+      await page.getByLabel("Its value").fill("the door is open")
+      await page.getByRole("button", { name: "Write the new entry" }).click()
+      const versions = page.getByRole("region", { name: "Versions of secret" })
+      await versions.getByLabel("Value", { exact: true }).fill("the door is shut")
+      await versions.getByRole("button", { name: "Write" }).click()
+      const rows = versions.getByRole("region", { name: "Versions", exact: true }).getByRole("row")
+      await rows.nth(2).getByRole("button").click()
+      await versions.getByText("the door is open").last().waitFor()
+      await versions.getByRole("button", { name: "Redact this version" }).click()
+      await versions.getByRole("button", { name: "Erase its value for good" }).click()
+      await versions.getByText("Its value was erased").waitFor()
+      await page.getByLabel("New image").setInputFiles({ name: "dot.png", mimeType: "image/png", buffer: tinyPng })
+      await page.getByRole("button", { name: "Upload" }).click()
+      await page.getByRole("button", { name: "img_" }).click()
+      await page.getByRole("img", { name: "img_" }).waitFor()
+    })
+    const { body } = await entry("secret")
+    assert.strictEqual(body.entry.value, "the door is shut")
+    const { versions } = (await alpha.get(`/v1/agents/${agentId}/memory/entry/versions?key=secret`)).body
+    assert.deepStrictEqual(
+      versions.map(({ redactedAt }: { redactedAt?: string }) => redactedAt !== undefined),
+      [false, true]
+    )
+  })
+})
+
+describe("the box for ids", () => {
+  it("leads to the page of whatever an id names", async () => {
+    const { operations } = (await alpha.get("/v1/operations")).body
+    const { identities } = (await alpha.get("/v1/identities")).body
+    const { connections } = (await alpha.get("/v1/connections")).body
+    const places: ReadonlyArray<readonly [id: string, path: string]> = [
+      [agentId, "/agents/"],
+      [profileId, "/profiles/"],
+      [roleId, "/roles/"],
+      [toolsetId, "/toolsets/"],
+      [connections[0].id, "/connections/"],
+      [feedId, "/feeds/"],
+      [subscriptionId, "/subscriptions/"],
+      [webhookId, "/webhooks/"],
+      [scheduleId, "/actors/"],
+      [identities.find((each: { actorId?: string }) => each.actorId !== undefined).actorId, "/actors/"],
+      ...operations.map(({ id }: { id: string }) => [id, "/operations/"])
+    ]
+    await open("", async ({ page }) => {
+      const box = page.getByLabel("Go to a thread by its id")
+      for (const [id, path] of places) {
+        await box.fill(id)
+        await box.press("Enter")
+        await page.waitForURL(`**/console${path}${id}*`)
+        assert.strictEqual(await page.getByRole("alert").count(), 0, id)
+      }
+      await box.fill("trn_1")
+      await box.press("Enter")
+      await page.getByRole("alert").getByText("thr_ agt_").waitFor()
+    })
+  })
+})
+
+describe("what is archived", () => {
+  it("is in a list where it is wanted there", async () => {
+    const profile = await alpha.post("/v1/profiles", { name: "Old profile", models: ["troupe/scripted"] })
+    await alpha.delete(`/v1/profiles/${profile.body.profile.id}`)
+    const feed = await alpha.post("/v1/feeds", { name: "old-feed" })
+    await alpha.post(`/v1/feeds/${feed.body.feed.id}/archive`)
+    await open("/profiles", async ({ page, seen }) => {
+      for (const [path, name] of [
+        ["/profiles", "Old profile"],
+        ["/feeds", "old-feed"]
+      ] as const) {
+        await page.goto(`${server.base}/console${path}`)
+        await page.getByRole("table").waitFor()
+        assert.strictEqual(await page.getByRole("link", { name }).count(), 0)
+        await page.getByLabel("archived ones too").check()
+        await page.getByRole("row", { name }).getByRole("cell", { name: "archived" }).waitFor()
+      }
+      assert.deepStrictEqual(seen.complaints, [])
+    })
+  })
 })
 
 describe("a schedule", () => {
@@ -184,7 +274,8 @@ describe("a schedule", () => {
       await page.getByRole("button", { name: "Run it now" }).click()
       await page.getByRole("region", { name: "Runs" }).getByText("hand").waitFor()
       const yaml = page.getByLabel("Schedule, as YAML")
-      await pasteYaml(yaml,
+      await pasteYaml(
+        yaml,
         (await yamlOf(yaml)).replace(/trigger:\n(?: .*\n)+/, "trigger:\n  type: interval\n  seconds: 86400\n")
       )
       await page.getByRole("button", { name: "Save" }).click()
@@ -203,7 +294,8 @@ describe("a subscription", () => {
       await page.getByRole("button", { name: "Try the sample" }).click()
       await page.getByRole("region", { name: "What it came to" }).waitFor()
       const yaml = page.getByLabel("Subscription, as YAML")
-      await pasteYaml(yaml,
+      await pasteYaml(
+        yaml,
         (await yamlOf(yaml)).replace(/cadence:\n(?: .*\n)+/, "cadence:\n  mode: window\n  windowSeconds: 60\n")
       )
       await page.getByRole("button", { name: "Save" }).click()
@@ -241,6 +333,31 @@ describe("a connection", () => {
       await page.getByRole("cell", { name: "1234", exact: true }).waitFor()
       assert.notInclude(await page.content(), "never-to-be-seen")
     })
+  })
+
+  it("is made, changed, and gets another secret", async () => {
+    const token = "never-shown-again-5678"
+    await open("/connections", async ({ page }) => {
+      await page.getByText("New connection").click()
+      await page.getByLabel("Provider").fill("example")
+      await page.getByLabel("Name").fill("Made here")
+      await page.getByLabel("Kind").selectOption("token")
+      await page.getByLabel("Secret", { exact: true }).fill("the-first-of-two-1111")
+      await page.getByLabel("Address of the server").fill("https://api.example.com")
+      await page.getByRole("button", { name: "Create" }).click()
+      await page.getByRole("link", { name: "Made here" }).click()
+      await page.getByText("1111").waitFor()
+      await page.getByLabel("Another token").fill(token)
+      await page.getByRole("button", { name: "Replace the secret" }).click()
+      await page.getByText("5678").waitFor()
+      const yaml = page.getByLabel("Connection, as YAML")
+      await pasteYaml(yaml, (await yamlOf(yaml)).replace("name: Made here", "name: Changed here"))
+      await page.getByRole("button", { name: "Save" }).click()
+      await page.getByRole("heading", { name: "Changed here" }).waitFor()
+      await isFitForAll(page, "connection")
+    })
+    const { connections } = (await alpha.get("/v1/connections")).body
+    assert.deepInclude(connections[0], { name: "Changed here", kind: "token", last4: "5678" })
   })
 })
 
@@ -336,6 +453,32 @@ describe("usage", () => {
       await usage.getByRole("link", { name: "Tester" }).waitFor()
       await page.getByLabel("By", { exact: true }).selectOption("model")
       await usage.getByRole("cell", { name: "troupe/scripted" }).waitFor()
+    })
+  })
+
+  it("of one agent stands against its budget, however many agents there are", async () => {
+    const payer = await makeAgent(alpha, ["troupe/scripted-paid"], {
+      name: "Payer",
+      budget: { limit: 10, window: "7d" }
+    })
+    await makeAgent(alpha, ["troupe/scripted"], { name: "Newest" })
+    await submit(alpha, await makeThread(alpha, payer), "/usage 1000000 0\n/say paid")
+    const spent = async () => (await alpha.get(`/v1/usage?agentId=${payer}`)).body.budget.spent
+    while ((await spent()) === 0) await setTimeout(100)
+    await open("", async ({ page }) => {
+      // A page of one: the agent is on the second.
+      await page.route("**/v1/agents?*", (route) =>
+        route.continue({ url: route.request().url().replace("limit=200", "limit=1") })
+      )
+      await page.goto(`${server.base}/console/usage`)
+      const choice = page.getByLabel("Agent", { exact: true })
+      await choice.getByRole("option", { name: "Newest" }).waitFor({ state: "attached" })
+      assert.strictEqual(await choice.getByRole("option", { name: "Payer" }).count(), 0)
+      await page.getByRole("button", { name: "More agents" }).click()
+      await choice.selectOption({ label: "Payer" })
+      const budget = page.getByRole("region", { name: "Budget" })
+      await budget.getByText("$1.0000 of its budget of $10 of the last 7 days is spent").waitFor()
+      await page.getByRole("region", { name: "Usage" }).getByText("1,000,000").waitFor()
     })
   })
 })

@@ -19,6 +19,10 @@ const mostCards = 100
 const isTyping = (target: EventTarget | null) =>
   target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
 
+/** Answers are given where the cards are: a key pressed in a menu or in the heading is none. */
+const isAmongCards = (target: EventTarget | null) =>
+  target === document.body || (target instanceof Element && target.closest("main") !== null)
+
 /** Which card is chosen, by keys and by the focus. Where the chosen one is answered, the keys go on from its place. */
 const useChosen = (items: ReadonlyArray<Item>, press: (id: string, wish: Wish) => void) => {
   const [chosen, setChosen] = useState<string>()
@@ -46,7 +50,8 @@ const useChosen = (items: ReadonlyArray<Item>, press: (id: string, wish: Wish) =
       const wish = wishes[event.key]
       if (event.key === "j") choose(found < 0 ? Math.max(0, lastAt.current) : found + 1)
       else if (event.key === "k") choose(found < 0 ? lastAt.current - 1 : found - 1)
-      else if (wish !== undefined && item !== undefined) press(item.id, wish)
+      else if (wish !== undefined && item !== undefined && isAmongCards(event.target) && !event.repeat)
+        press(item.id, wish)
       else return
       event.preventDefault()
     }
@@ -97,7 +102,7 @@ const Cards = ({ groups, isMore }: { readonly groups: ReadonlyArray<Group>; read
           <div key={id} className="group">
             {hasOnlyAsked ? (
               <p>
-                Asked for by <WayTo threadId={id} />
+                What <WayTo threadId={id} /> has asked for:
               </p>
             ) : null}
             <ul className="cards">{rows.map(cardOf)}</ul>

@@ -3,7 +3,14 @@ import { defaultKeymap, history, historyKeymap } from "@codemirror/commands"
 import { yaml } from "@codemirror/lang-yaml"
 import { indentUnit, syntaxHighlighting } from "@codemirror/language"
 import { Annotation, EditorState, StateEffect, StateField } from "@codemirror/state"
-import { Decoration, type DecorationSet, EditorView, highlightSpecialChars, keymap, lineNumbers } from "@codemirror/view"
+import {
+  Decoration,
+  type DecorationSet,
+  EditorView,
+  highlightSpecialChars,
+  keymap,
+  lineNumbers
+} from "@codemirror/view"
 import { classHighlighter } from "@lezer/highlight"
 import { useEffect, useEffectEvent, useRef } from "react"
 import "./yamlBox.css"
