@@ -130,6 +130,12 @@ const connections = createRoute({
   component: lazyRouteComponent(() => import("./setup/Connections.tsx"), "Connections")
 })
 
+const connection = createRoute({
+  getParentRoute: () => root,
+  path: "/connections/$connectionId",
+  component: lazyRouteComponent(() => import("./setup/ConnectionPage.tsx"), "ConnectionPage")
+})
+
 const identities = createRoute({
   getParentRoute: () => root,
   path: "/identities",
@@ -140,6 +146,12 @@ const operations = createRoute({
   getParentRoute: () => root,
   path: "/operations",
   component: lazyRouteComponent(() => import("./setup/Operations.tsx"), "Operations")
+})
+
+const operation = createRoute({
+  getParentRoute: () => root,
+  path: "/operations/$operationId",
+  component: lazyRouteComponent(() => import("./setup/OperationPage.tsx"), "OperationPage")
 })
 
 const keys = createRoute({
@@ -244,8 +256,10 @@ export const router = createRouter({
     toolset,
     hooks,
     connections,
+    connection,
     identities,
     operations,
+    operation,
     keys,
     models,
     nodes,

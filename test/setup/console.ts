@@ -1,13 +1,16 @@
-/** The console as its sources are now, built into a folder of its own; plugins may change them. */
+/** The console as its sources are now, built into a folder of its own: as it is served; plugins may change them. */
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { build, type Plugin } from "vite"
+import { inProduction } from "./inProduction.ts"
 
 const config = join(import.meta.dirname, "../../console/vite.config.ts")
 
 export const buildConsole = async (plugins: Array<Plugin> = []) => {
   const folder = await mkdtemp(join(tmpdir(), "troupe-console-"))
-  await build({ configFile: config, logLevel: "error", plugins, build: { outDir: folder, emptyOutDir: true } })
+  await inProduction(() =>
+    build({ configFile: config, logLevel: "error", plugins, build: { outDir: folder, emptyOutDir: true } })
+  )
   return { folder, remove: () => rm(folder, { recursive: true, force: true }) }
 }

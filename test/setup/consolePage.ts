@@ -1,7 +1,7 @@
 /** Pages of the console in a real browser: signed in, watched, and held against what everybody needs of a page. */
 import { AxeBuilder } from "@axe-core/playwright"
 import { assert } from "@effect/vitest"
-import type { Browser, Page } from "playwright-core"
+import type { Browser, Locator, Page } from "playwright-core"
 import { watch } from "./watchPage.ts"
 
 export const themes = ["light", "dark"] as const
@@ -39,6 +39,22 @@ export const openConsole = async (
   } finally {
     await context.close()
   }
+}
+
+/** The text of a box of YAML: an editor's, which has no value that a browser knows of. */
+export const yamlOf = async (box: Locator) => {
+  await box.waitFor()
+  return (await box.locator(".cm-line").allTextContents()).join("\n")
+}
+
+/** Pastes it in the place of all that is there, as people do; text of several lines is typed by nobody at once. */
+export const pasteYaml = async (box: Locator, text: string) => {
+  await box.press("Control+a")
+  await box.page().evaluate(`{
+    const clipboardData = new DataTransfer()
+    clipboardData.setData("text/plain", ${JSON.stringify(text)})
+    document.activeElement.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }))
+  }`)
 }
 
 /** Pixels that the page is wider than its window. */

@@ -201,8 +201,6 @@ export const ThreadPage = () => {
             wait={wait}
             thread={{ thread, status, lastSeq, updatedAt, usage, pendingWaits }}
             isChosen={false}
-            wish={undefined}
-            onWished={() => {}}
           />
         ))}
         <Queue threadId={threadId} queued={queued} onChanged={look} />
