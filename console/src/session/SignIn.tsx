@@ -41,7 +41,8 @@ export const SignIn = ({
         )}
         <p id="key-help" className="quiet">
           The key stays in this tab. <code>npm start</code> prints a URL that brings it along;{" "}
-          <code>troupe keys create</code> makes another one. <a href="/console/open">A downloaded thread</a> opens without a key.
+          <code>troupe keys create</code> makes another one. <a href="/console/open">A downloaded thread</a> opens
+          without a key.
         </p>
       </form>
     </main>

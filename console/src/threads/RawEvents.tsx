@@ -31,15 +31,17 @@ const EventRow = memo(
         </span>
       </summary>
       <p className="buttons">
-        <button type="button" className="link" onClick={() => onName(event.seq)}>
-          Put this event into the address
-        </button>
         <Copy label="copy" text={() => JSON.stringify(event)} />
         {threadId === undefined ? null : (
-          <Copy
-            label="copy as curl"
-            text={() => curlOf("GET", `/v1/threads/${threadId}/events?afterSeq=${event.seq - 1}&limit=1`)}
-          />
+          <>
+            <button type="button" className="link" onClick={() => onName(event.seq)}>
+              Put this event into the address
+            </button>
+            <Copy
+              label="copy as curl"
+              text={() => curlOf("GET", `/v1/threads/${threadId}/events?afterSeq=${event.seq - 1}&limit=1`)}
+            />
+          </>
         )}
       </p>
       <Json label={`Event ${event.seq}`} value={event} />

@@ -95,9 +95,8 @@ const ThreadRow = ({
       <Status status={status} />
       {pendingWaits.length > 0 ? <span className="badge">{pendingWaits.length} waiting</span> : null}
       <span className="quiet">
-        {visibleLine(name ?? thread.agentId)} · {model ?? "no model yet"} · {lastSeq}{" "}
-        events{thread.identity === undefined ? "" : ` · ${visibleLine(thread.identity)}`} ·{" "}
-        <Time at={updatedAt} />
+        {visibleLine(name ?? thread.agentId)} · {model ?? "no model yet"} · {lastSeq} events
+        {thread.identity === undefined ? "" : ` · ${visibleLine(thread.identity)}`} · <Time at={updatedAt} />
       </span>
     </Link>
   </li>
@@ -143,8 +142,7 @@ export const ThreadList = () => {
     if (hasNewer && (scroller.current?.scrollTop ?? 0) < rowHeight) showNewest()
   }, [hasNewer, showNewest])
 
-  const look = (change: Search) =>
-    navigate({ search: { ...search, ...change }, replace: true })
+  const look = (change: Search) => navigate({ search: { ...search, ...change }, replace: true })
 
   return (
     <section className="tall">

@@ -104,7 +104,7 @@ const Lanes = ({
         className="lane"
         style={{ height: lane.lines * lineHeight + 4 }}
       >
-        {drawnBars(lane, from, to, leastPx / widthPx).map((drawn) => (
+        {drawnBars(lane, { from, to, least: leastPx / widthPx }, chosen).map((drawn) => (
           <BarView
             key={idOf(drawn.placed.bar)}
             id={idOf(drawn.placed.bar)}
@@ -164,6 +164,66 @@ const Zoom = ({
   </div>
 )
 
+/** The picture's width, as a multiple of its place; what is in the middle stays there. */
+const useZoom = (place: RefObject<HTMLElement | null>) => {
+  const [zoom, setZoom] = useState(1)
+  const middle = useRef<number>(undefined)
+  const zoomTo = (next: number) => {
+    const element = place.current
+    if (element !== null) middle.current = (element.scrollLeft + element.clientWidth / 2) / (element.clientWidth * zoom)
+    setZoom(Math.min(mostZoom, Math.max(1, next)))
+  }
+  useEffect(() => {
+    const element = place.current
+    if (element === null || middle.current === undefined) return
+    element.scrollLeft = middle.current * element.clientWidth * zoom - element.clientWidth / 2
+    middle.current = undefined
+  }, [place, zoom])
+  return [zoom, zoomTo] as const
+}
+
+/** Bars of the window, in their places. */
+const useBars = (window: Window) => {
+  const isEnd = reachesEnd(window)
+  const bars = useMemo(() => barsOf(window.events, isEnd), [window.events, isEnd])
+  const now = useNow(bars.some(({ to }) => to === undefined))
+  const latest = Math.max(now, Date.parse(window.events.at(-1)?.occurredAt ?? "") || 0)
+  return useMemo(() => {
+    const scale = scaleOf(bars, latest)
+    return { bars, scale, lanes: placedLanes(bars, scale, latest) }
+  }, [bars, latest])
+}
+
+interface Keys {
+  readonly bars: ReadonlyArray<Bar>
+  readonly chosen: Bar | undefined
+  readonly choose: (bar: Bar | undefined) => void
+  readonly onName: (seq: number) => void
+  readonly zoom: number
+  readonly zoomTo: (zoom: number) => void
+}
+
+const keysOf = ({ bars, choose, chosen, onName, zoom, zoomTo }: Keys) => {
+  const index = chosen === undefined ? -1 : bars.indexOf(chosen)
+  const does = new Map([
+    ["ArrowRight", () => choose(bars[index + 1])],
+    ["ArrowLeft", () => choose(bars[Math.max(0, index - 1)])],
+    ["Home", () => choose(bars[0])],
+    ["End", () => choose(bars.at(-1))],
+    ["+", () => zoomTo(zoom * 2)],
+    ["-", () => zoomTo(zoom / 2)],
+    ["Enter", () => chosen !== undefined && onName(chosen.seq)]
+  ])
+  return (event: KeyboardEvent) => {
+    const act = does.get(event.key)
+    if (act === undefined) return
+    event.preventDefault()
+    act()
+  }
+}
+
+const help = "A bar leads to its event. The arrow keys go from bar to bar, Enter leads to the event, + and - zoom."
+
 export const Timeline = ({
   log,
   onName,
@@ -175,34 +235,14 @@ export const Timeline = ({
   readonly seq: number | undefined
   readonly onName: (seq: number) => void
 }) => {
-  const [zoom, setZoom] = useState(1)
   const [at, setAt] = useState<Bar>()
   const prefix = useId()
   const place = useRef<HTMLDivElement>(null)
-  const isEnd = reachesEnd(window)
-  const bars = useMemo(() => barsOf(window.events, isEnd), [window.events, isEnd])
-  const now = useNow(bars.some(({ to }) => to === undefined))
-  const latest = Math.max(now, Date.parse(window.events.at(-1)?.occurredAt ?? "") || 0)
-  const scale = useMemo(() => scaleOf(bars, latest), [bars, latest])
-  const lanes = useMemo(() => placedLanes(bars, scale, latest), [bars, scale, latest])
+  const [zoom, zoomTo] = useZoom(place)
   const seen = useSeen(place, zoom)
+  const { bars, lanes, scale } = useBars(window)
   const chosen = bars.find((bar) => bar.lane === at?.lane && bar.seq === at.seq) ?? bars.find((bar) => bar.seq === seq)
   const idOf = ({ lane, seq }: Bar) => `${prefix}${lane}-${seq}`
-
-  const middle = useRef<number>(undefined)
-  const zoomTo = (next: number) => {
-    const element = place.current
-    if (element !== null) middle.current = (element.scrollLeft + element.clientWidth / 2) / (element.clientWidth * zoom)
-    setZoom(next)
-  }
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the middle stays in the middle at another zoom
-  useEffect(() => {
-    const element = place.current
-    if (element === null || middle.current === undefined) return
-    element.scrollLeft = middle.current * element.clientWidth * zoom - element.clientWidth / 2
-    middle.current = undefined
-  }, [zoom])
-
   const choose = (bar: Bar | undefined) => {
     const element = place.current
     if (bar === undefined || element === null) return
@@ -211,19 +251,6 @@ export const Timeline = ({
     if (x < element.scrollLeft || x > element.scrollLeft + element.clientWidth)
       element.scrollLeft = x - element.clientWidth / 2
   }
-  const onKey = (event: KeyboardEvent) => {
-    const index = chosen === undefined ? -1 : bars.indexOf(chosen)
-    if (event.key === "ArrowRight") choose(bars[index + 1])
-    else if (event.key === "ArrowLeft") choose(bars[Math.max(0, index - 1)])
-    else if (event.key === "Home") choose(bars[0])
-    else if (event.key === "End") choose(bars.at(-1))
-    else if (event.key === "+") zoomTo(Math.min(mostZoom, zoom * 2))
-    else if (event.key === "-") zoomTo(Math.max(1, zoom / 2))
-    else if (event.key === "Enter" && chosen !== undefined) onName(chosen.seq)
-    else return
-    event.preventDefault()
-  }
-
   return (
     <section className="timeline" aria-label="Timeline">
       <Zoom log={log} window={window} zoom={zoom} onZoom={zoomTo} />
@@ -243,7 +270,7 @@ export const Timeline = ({
           aria-label="What went on"
           aria-orientation="horizontal"
           {...(chosen === undefined ? {} : { "aria-activedescendant": idOf(chosen) })}
-          onKeyDown={onKey}
+          onKeyDown={keysOf({ bars, chosen, choose, onName, zoom, zoomTo })}
         >
           <div role="presentation" className="lanes-whole" style={{ width: `${100 * zoom}%` }}>
             <Lanes lanes={lanes} scale={scale} seen={seen} chosen={chosen} idOf={idOf} onName={onName} />
@@ -251,11 +278,7 @@ export const Timeline = ({
         </div>
       </div>
       <p className="quiet">
-        {chosen === undefined
-          ? bars.length === 0
-            ? "Nothing has happened here yet."
-            : "A bar leads to its event. The arrow keys go from bar to bar, Enter leads to the event, + and - zoom."
-          : nameOf(chosen)}
+        {chosen === undefined ? (bars.length === 0 ? "Nothing has happened here yet." : help) : nameOf(chosen)}
       </p>
     </section>
   )

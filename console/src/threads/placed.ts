@@ -42,19 +42,23 @@ export interface Drawn {
 }
 
 /**
- * Those of a lane between two fractions of the width, from left to right; whatever is less than `least` from the one
- * before it on its line is drawn with that.
+ * Those of a lane between two fractions of the width, from left to right; whatever ends less than `least` behind the
+ * beginning of the one before it on its line is drawn with that. One that is chosen is always there, by itself.
  */
-export const drawnBars = ({ bars }: PlacedLane, from: number, to: number, least: number): ReadonlyArray<Drawn> => {
+export const drawnBars = (
+  { bars }: PlacedLane,
+  { from, least, to }: { readonly from: number; readonly to: number; readonly least: number },
+  chosen?: Bar
+): ReadonlyArray<Drawn> => {
   const drawn: Array<Drawn> = []
   const lastOfLine = new Map<number, number>()
   for (const placed of bars) {
-    const { left, line, width } = placed
-    if (left + width < from || left > to) continue
+    const { bar, left, line, width } = placed
+    if (bar !== chosen && (left + width < from || left > to)) continue
     const index = lastOfLine.get(line)
     const last = index === undefined ? undefined : drawn[index]
-    if (index !== undefined && last !== undefined && left + width - last.placed.left < least)
-      drawn[index] = { ...last, count: last.count + 1 }
+    const isWithin = last !== undefined && bar !== chosen && left + width - last.placed.left < least
+    if (index !== undefined && isWithin) drawn[index] = { ...last, count: last.count + 1 }
     else lastOfLine.set(line, drawn.push({ placed, count: 1 }) - 1)
   }
   return drawn
