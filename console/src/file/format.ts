@@ -50,7 +50,7 @@ const keptOfEvent: Kept = {
   usage: true,
   principal,
   submittedBy: principal,
-  hook: ["hookId", "index", "point", "decision", "latencyMs", "deliveryId", "rewrote"],
+  hook: ["hookId", "index", "point", "processor", "decision", "latencyMs", "deliveryId", "rewrote"],
   compaction: ["attempt", "throughSeq"],
   waitResult: ["outcome"]
 }

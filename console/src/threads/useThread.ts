@@ -2,6 +2,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query"
 import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from "react"
 import { answerOf } from "../../../src/client/client.ts"
+import { TroupeError } from "../../../src/client/errors.ts"
 import type { components } from "../../../src/client/types.ts"
 import { useLooking } from "../live/looking.ts"
 import { whileSeen } from "../live/slots.ts"
@@ -13,6 +14,10 @@ import { reachesEnd } from "./window.ts"
 export type Detail = components["schemas"]["ThreadDetail"]
 
 const restMs = 150
+/** Before what failed, and may work the next time, is asked for again. */
+const againMs = 5_000
+
+const mayPass = (failure: unknown) => !(failure instanceof TroupeError) || failure.status >= 500 || failure.status === 429
 
 /** The log, followed for as long as the page is seen. `lastSeq`: of the log as it was found; undefined before that. */
 const useLog = (threadId: string, seq: number | undefined, lastSeq: number | undefined) => {
@@ -58,6 +63,7 @@ export const useThread = (threadId: string, seq: number | undefined) => {
   const { troupe } = useSession()
   const detail = useQuery({
     queryKey: ["thread", threadId],
+    refetchInterval: ({ state }) => (state.error !== null && mayPass(state.error) ? againMs : false),
     queryFn: ({ signal }) =>
       answerOf(troupe.api.GET("/v1/threads/{threadId}", { params: { path: { threadId } }, signal })).then((found) =>
         "operation" in found ? Promise.reject(new Error("Reading this thread waits for approval.")) : found
