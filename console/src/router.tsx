@@ -8,8 +8,8 @@ import {
   redirect
 } from "@tanstack/react-router"
 import { Inbox } from "./inbox/Inbox.tsx"
-import { Layout } from "./Layout.tsx"
 import { NotFound } from "./NotFound.tsx"
+import { Root } from "./Root.tsx"
 import { ThreadList } from "./threads/ThreadList.tsx"
 
 const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined)
@@ -18,7 +18,10 @@ const whole = (value: unknown) => {
   return value !== undefined && Number.isSafeInteger(number) && number >= 0 ? number : undefined
 }
 
-const root = createRootRoute({ component: Layout, notFoundComponent: NotFound })
+const views = ["events", "timeline", "turns", "chart"] as const
+const isView = (value: unknown): value is (typeof views)[number] => views.some((view) => view === value)
+
+const root = createRootRoute({ component: Root, notFoundComponent: NotFound })
 
 const inbox = createRoute({ getParentRoute: () => root, path: "/", component: Inbox })
 
@@ -39,7 +42,7 @@ const thread = createRoute({
   validateSearch: ({ pos, seq, view }) => ({
     ...(whole(seq) === undefined ? {} : { seq: whole(seq) }),
     ...(whole(pos) === undefined ? {} : { pos: whole(pos) }),
-    ...(view === "events" || view === "turns" || view === "chart" ? { view } : {})
+    ...(isView(view) ? { view } : {})
   }),
   component: lazyRouteComponent(() => import("./threads/ThreadPage.tsx"), "ThreadPage")
 })
@@ -238,12 +241,19 @@ const webhook = createRoute({
   component: lazyRouteComponent(() => import("./setup/WebhookPage.tsx"), "WebhookPage")
 })
 
+const open = createRoute({
+  getParentRoute: () => root,
+  path: "/open",
+  component: lazyRouteComponent(() => import("./file/FilePage.tsx"), "FilePage")
+})
+
 export const router = createRouter({
   routeTree: root.addChildren([
     inbox,
     threads,
     thread,
     threadChart,
+    open,
     actor,
     agents,
     agent,

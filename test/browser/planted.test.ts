@@ -4,7 +4,7 @@ import type { Browser } from "playwright-core"
 import type { Plugin } from "vite"
 import { begin, makeWorker } from "../http/toolFixture.ts"
 import { launchBrowser } from "../setup/chromium.ts"
-import { buildConsole } from "../setup/console.ts"
+import { buildChanged } from "../setup/console.ts"
 import { openConsole, violationsOf } from "../setup/consolePage.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
 
@@ -28,10 +28,10 @@ const planting: Plugin = {
 
 let server: TestServer
 let browser: Browser
-let built: Awaited<ReturnType<typeof buildConsole>>
+let built: Awaited<ReturnType<typeof buildChanged>>
 let agentId: string
 beforeAll(async () => {
-  built = await buildConsole([planting])
+  built = await buildChanged([planting])
   server = await startServer({ served: { console: built.folder } })
   browser = await launchBrowser()
   agentId = await makeWorker(server.alpha)
