@@ -1,4 +1,4 @@
-/** The console as its sources are now, built into a folder of its own. */
+/** The console as its sources are now and as it is served, built into a folder of its own. */
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -8,6 +8,14 @@ const config = join(import.meta.dirname, "../../console/vite.config.ts")
 
 export const buildConsole = async () => {
   const folder = await mkdtemp(join(tmpdir(), "troupe-console-"))
-  await build({ configFile: config, logLevel: "error", build: { outDir: folder, emptyOutDir: true } })
+  // The one of tests would build React's checks in: it mounts everything twice, and so asks for everything twice.
+  const { NODE_ENV } = process.env
+  process.env.NODE_ENV = "production"
+  try {
+    await build({ configFile: config, logLevel: "error", build: { outDir: folder, emptyOutDir: true } })
+  } finally {
+    if (NODE_ENV === undefined) delete process.env.NODE_ENV
+    else process.env.NODE_ENV = NODE_ENV
+  }
   return { folder, remove: () => rm(folder, { recursive: true, force: true }) }
 }
