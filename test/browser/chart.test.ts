@@ -166,14 +166,16 @@ describe("the chart of a thread", () => {
   })
 
   it("follows a live turn through a retry, a hook, a wait and an interrupt", async () => {
-    let letPass = () => {}
-    const held: Reply = (response, received) => {
-      letPass = () => allow()(response, received)
+    const asked: Array<() => void> = []
+    const held: Reply = (response, received) => void asked.push(() => allow()(response, received))
+    const letPass = async () => {
+      await eventually(() => asked.length > 0, "the hook is asked")
+      asked.shift()?.()
     }
     const worker = await makeWorker(server.alpha, {
       models: ["local/busy", "troupe/scripted"],
       toolsetIds: [toolsetId],
-      hooks: [hookOf("before_tool_call", held)]
+      hooks: [hookOf("before_turn_start", held), hookOf("before_tool_call", held)]
     })
     provider.enqueue({ kind: "status", status: 429, headers: { "retry-after": "50" } })
     const threadId = await makeThread(server.alpha, worker)
@@ -181,14 +183,19 @@ describe("the chart of a thread", () => {
     await open(`/threads/${threadId}/chart`, async ({ page }) => {
       await isIn(page, "idle")
       await submit(server.alpha, threadId, "to a busy model")
+      await isIn(page, "running.opening")
+      await isIn(page, "judging", "the hooks of the turn")
+      await letPass()
       await isIn(page, "running.pausing")
       await region(page, "What goes on").getByText("pause since").waitFor()
       await submit(server.alpha, threadId, `${call(tool, {})}\n/then\n/wait 600s\ndone`, scripted)
+      await isIn(page, "running.opening")
+      await letPass()
       await isIn(page, "running.acting")
       await region(page, "What goes on").getByText("askHook since").waitFor()
       await isIn(page, "judging", `call ${tool}`)
       await isIn(page, "judging", `the hooks of call ${tool}`)
-      letPass()
+      await letPass()
       await isIn(page, "awaiting.acting")
       await region(page, "What goes on").getByText("wait since").waitFor()
       await isIn(page, "client", `call ${tool}`)
@@ -197,6 +204,8 @@ describe("the chart of a thread", () => {
       await resolveWait(server.alpha, threadId, wait?.id ?? "", { type: "tool_result", output: 1 })
       await isIn(page, "running.sampling")
       await submit(server.alpha, threadId, "stop that", scripted)
+      await isIn(page, "running.opening")
+      await letPass()
       await isIn(page, "idle")
       await region(page, "What goes on").getByText("Nothing.").waitFor()
     })
@@ -248,6 +257,9 @@ describe("the chart of a thread", () => {
       await page.goto(`${server.base}/console/threads/${threadId}/chart?pos=${wide.fromPos}`)
       await page.waitForResponse(/\/v1\/.*\/steps\?/)
       assert.deepStrictEqual(await shownAt(page, wide.fromPos), told)
+      // By an event, as links name it.
+      await page.goto(`${server.base}/console/threads/${threadId}/chart?seq=${wide.fromSeq}`)
+      assert.deepStrictEqual(await shownAt(page, wide.pos), told)
     })
   })
 

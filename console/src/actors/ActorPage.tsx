@@ -7,7 +7,7 @@ const actor = getRouteApi("/actors/$actorId")
 
 export const ActorPage = () => {
   const { actorId } = actor.useParams()
-  const { pos } = actor.useSearch()
+  const { pos, seq } = actor.useSearch()
   const navigate = actor.useNavigate()
   const onPos = useCallback(
     (to: number | undefined) => void navigate({ search: to === undefined ? {} : { pos: to }, replace: true }),
@@ -23,7 +23,7 @@ export const ActorPage = () => {
           </Link>
         </p>
       ) : null}
-      <ActorChart actorId={actorId} pos={pos} onPos={onPos} />
+      <ActorChart actorId={actorId} pos={pos} seq={seq} onPos={onPos} />
     </section>
   )
 }

@@ -180,7 +180,7 @@ export const ThreadPage = () => {
       </header>
       {view === "chart" ? (
         <Suspense fallback={<p className="quiet">Looking…</p>}>
-          <ActorChart actorId={threadId} pos={pos} onPos={onPos} news={window.news} />
+          <ActorChart actorId={threadId} pos={pos} seq={seq} onPos={onPos} news={window.news} />
         </Suspense>
       ) : view === "turns" ? (
         <Turns threadId={threadId} lastSeq={Math.max(lastSeq, window.lastSeq)} />
