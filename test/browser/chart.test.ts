@@ -359,7 +359,7 @@ describe("the chart of any actor", () => {
   })
 
   it("has no violation of WCAG 2.2 AA and nothing wider than the window, in both themes, on phones too", {
-    timeout: 120_000
+    timeout: 240_000
   }, async () => {
     const { threadId } = await judged()
     for (const colorScheme of themes)
