@@ -47,23 +47,25 @@ const thread = createRoute({
   component: lazyRouteComponent(() => import("./threads/ThreadPage.tsx"), "ThreadPage")
 })
 
+/** A place in a log: a position, or an event. */
+const place = ({ pos, seq }: Readonly<Record<string, unknown>>) => ({
+  ...(whole(seq) === undefined ? {} : { seq: whole(seq) }),
+  ...(whole(pos) === undefined ? {} : { pos: whole(pos) })
+})
+
 const threadChart = createRoute({
   getParentRoute: () => root,
   path: "/threads/$threadId/chart",
-  validateSearch: ({ pos }) => (whole(pos) === undefined ? {} : { pos: whole(pos) }),
-  beforeLoad: ({ params, search: { pos } }) => {
-    throw redirect({
-      to: "/threads/$threadId",
-      params,
-      search: { view: "chart", ...(pos === undefined ? {} : { pos }) }
-    })
+  validateSearch: place,
+  beforeLoad: ({ params, search }) => {
+    throw redirect({ to: "/threads/$threadId", params, search: { view: "chart", ...search } })
   }
 })
 
 const actor = createRoute({
   getParentRoute: () => root,
   path: "/actors/$actorId",
-  validateSearch: ({ pos }) => (whole(pos) === undefined ? {} : { pos: whole(pos) }),
+  validateSearch: place,
   component: lazyRouteComponent(() => import("./actors/ActorPage.tsx"), "ActorPage")
 })
 

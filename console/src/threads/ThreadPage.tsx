@@ -76,7 +76,7 @@ const Look = ({
     case "chart":
       return (
         <Suspense fallback={<p className="quiet">Looking…</p>}>
-          <ActorChart actorId={threadId} pos={pos} onPos={onPos} news={window.news} />
+          <ActorChart actorId={threadId} pos={pos} seq={seq} onPos={onPos} news={window.news} />
         </Suspense>
       )
     case "turns":
