@@ -92,12 +92,15 @@ export const ActorsHandlers = HttpApiBuilder.group(
         if (query.seq !== undefined && query.pos !== undefined)
           return yield* refusal("seq_with_pos", "seq: not together with pos")
         const { caller, found } = yield* find(actorId)
-        const { head, inspected } = found
+        const { inspected } = found
         const { workspace } = caller
         const place = yield* placeOf(workspace, found, query)
         const moment =
-          place === undefined ? yield* inspecting.now(workspace, found) : yield* inspecting.at(workspace, found, place)
+          place === undefined
+            ? ((yield* inspecting.now(workspace, found)) ?? (yield* noActor()))
+            : yield* inspecting.at(workspace, found, place)
         const { context, doing, state, step } = moment
+        const head = "head" in moment ? moment.head : found.head
         return json({
           actor: {
             id: head.id,
