@@ -25,7 +25,7 @@ export interface CommitOptions<Snapshot, Request, Command, Job, W extends WriteS
   /** Its head has changed. */
   readonly onMoved: (live: Activation<Snapshot, Request>) => void
   /** It is committed. */
-  readonly onAppended: (append: Append) => void
+  readonly onAppended: (append: Append, live: Activation<Snapshot, Request>) => void
   /** So is the answer to a command that changes nothing. */
   readonly onKept: (workspace: string, row: IdempotencyRow) => void
 }
@@ -155,7 +155,7 @@ export const makeCommits = <Snapshot, Request, Command, Job, W extends WriteSet>
     live.snapshot = next
     live.head = append.head
     live.unborn = false
-    onAppended(append)
+    onAppended(append, live)
     onMoved(live)
     return undefined
   })

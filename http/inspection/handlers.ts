@@ -95,12 +95,9 @@ export const ActorsHandlers = HttpApiBuilder.group(
         const { inspected } = found
         const { workspace } = caller
         const place = yield* placeOf(workspace, found, query)
-        const moment =
-          place === undefined
-            ? ((yield* inspecting.now(workspace, found)) ?? (yield* noActor()))
-            : yield* inspecting.at(workspace, found, place)
-        const { context, doing, state, step } = moment
-        const head = "head" in moment ? moment.head : found.head
+        const now = place === undefined ? ((yield* inspecting.now(workspace, found)) ?? (yield* noActor())) : undefined
+        const { context, doing, state, step } = now ?? (yield* inspecting.at(workspace, found, place ?? 0))
+        const { head } = now ?? found
         return json({
           actor: {
             id: head.id,
@@ -118,7 +115,7 @@ export const ActorsHandlers = HttpApiBuilder.group(
           state,
           doing: doing.map((each) => ({ ...each.doing, since: toTimestamp(each.at) })),
           context,
-          ...("possible" in moment ? { possible: moment.possible } : {})
+          ...(now === undefined ? {} : { possible: now.possible })
         })
       })
     })

@@ -9,8 +9,7 @@ import { identityInspected } from "../../machines/identity/inspected.ts"
 import { beginningAt, type Step } from "../../machines/steps.ts"
 import { Database } from "../../src/database/Database.ts"
 import { toUuid } from "../../src/domain/ids.ts"
-import { makeThread, submit } from "../http/threadFixture.ts"
-import { addToolset, call, makeWorker, waitsOf } from "../http/toolFixture.ts"
+import { makeAgent, makeThread, submit } from "../http/threadFixture.ts"
 import { sharedServer, type TestServer } from "../setup/server.ts"
 
 let server: TestServer
@@ -26,9 +25,11 @@ const makeInspecting = (meet: { readonly before?: () => Promise<void>; readonly 
   const seen = Database.of({
     ...database,
     read: (statement) =>
-      Effect.promise(before).pipe(
-        Effect.andThen(database.read(statement)),
-        Effect.tap((rows) => Effect.sync(() => after(statement.name === "inspect facts" ? rows.length : 0)))
+      Effect.andThen(
+        Effect.promise(before),
+        Effect.tap(database.read(statement), (rows) =>
+          Effect.sync(() => after(statement.name === "inspect facts" ? rows.length : 0))
+        )
       )
   })
   return server.runtime.runPromise(
@@ -114,12 +115,7 @@ describe("places of logs", () => {
 
 describe("an actor as it is now", () => {
   it("is of one moment, whatever happens while it is read", async () => {
-    const { namespace } = await addToolset(server.alpha, {
-      kind: "client",
-      tools: [{ name: "ask", inputSchema: { type: "object" } }]
-    })
-    const toolsetIds = [(await server.alpha.get("/v1/toolsets")).body.toolsets[0].id]
-    const agentId = await makeWorker(server.alpha, { toolsetIds })
+    const agentId = await makeAgent(server.alpha)
     let reads = 2
     for (let meanwhile = 2; meanwhile <= reads; meanwhile++) {
       const threadId = await makeThread(server.alpha, agentId)
@@ -127,8 +123,7 @@ describe("an actor as it is now", () => {
       const inspecting = await makeInspecting({
         before: async () => {
           if (++reads !== meanwhile) return
-          await submit(server.alpha, threadId, call(`${namespace}.ask`, {}))
-          await waitsOf(server.alpha, threadId)
+          await submit(server.alpha, threadId, "/wait 60s")
           await submit(server.alpha, threadId, "behind it")
         }
       })
@@ -138,9 +133,10 @@ describe("an actor as it is now", () => {
       const { context, head, state } = now
       assert.deepStrictEqual(
         [state, context.pending],
-        head.pos === 0 ? ["idle", []] : ["awaiting.acting", context.pending],
+        head.pos === 0 ? ["idle", []] : ["running.sampling", context.pending],
         `with a turn before read ${meanwhile}`
       )
+      await server.alpha.post(`/v1/threads/${threadId}/cancel`, { clearQueue: true })
     }
     assert.isAtLeast(reads, 2)
   })
