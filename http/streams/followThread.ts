@@ -19,14 +19,15 @@ export interface Follow extends Watched {
   readonly workspace: string
 }
 
-/** Where in the log steps begin: with the events that are replayed, or with what comes. */
+/** Where in the log steps begin: with the one that wrote the event behind which events are replayed, or with what comes. */
 const stepsBehind = Effect.fnUntraced(function* (
   inspecting: Inspecting["Service"],
   { after, threadId, workspace }: Follow
 ) {
   const found = yield* inspecting.find(workspace, threadId)
   if (found === undefined || after === 0) return 0
-  return (after === undefined ? undefined : yield* inspecting.positionOf(workspace, found, after)) ?? found.head.pos
+  const position = after === undefined ? undefined : yield* inspecting.positionOf(workspace, found, after)
+  return position === undefined ? found.head.pos : position - 1
 })
 
 const lookEvery = "15 seconds"

@@ -6,7 +6,7 @@ import { type Inspected, leafOf, type WrittenFact } from "../../machines/inspect
 import { beginningAt, makeWalk, type Step } from "../../machines/steps.ts"
 
 /** A state that is entered again right behind itself looks like one entry to whoever reads snapshots. */
-const collapsed = (from: string, path: ReadonlyArray<string>) =>
+export const collapsed = (from: string, path: ReadonlyArray<string>) =>
   path.filter((state, i) => state !== (path[i - 1] ?? from))
 
 /** The states that XState enters, in order. */
