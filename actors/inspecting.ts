@@ -11,14 +11,14 @@ import type { Inspected, Now } from "../machines/inspected.ts"
 import { beginningAt, isFirst, makeWalk, type Since, type Step } from "../machines/steps.ts"
 import { Database, type DatabaseUnavailable } from "../src/database/Database.ts"
 import { type InspectedHead, type LogOf, makeActorLog } from "../src/inspection/log.ts"
-import { makePlaces } from "./places.ts"
+import { makeMilestones } from "./milestones.ts"
 import { Registries } from "./Registries.ts"
 
 /** Facts of one read, and of the first where a single step is looked for. */
 const piece = 500
 const fewFacts = 50
 const fewMarks = 16
-/** Facts between the places that a long walk leaves behind it. */
+/** Facts between the milestones that a long walk leaves behind it. */
 const keptEvery = 5_000
 const readAtOnce = 4
 
@@ -80,7 +80,7 @@ const make = Effect.gen(function* () {
   const log = makeActorLog(yield* Database)
   const registries = yield* Registries
   const permits = yield* Semaphore.make(readAtOnce)
-  const places = makePlaces()
+  const milestones = makeMilestones()
 
   /** The first fact of the step that a fact is of. */
   const firstOf = Effect.fnUntraced(function* (of: LogOf, pos: number) {
@@ -99,9 +99,9 @@ const make = Effect.gen(function* () {
   })
 
   /** N1, N3: where to begin in a log in which the step that begins at `first` is to be seen. */
-  const placeBefore = Effect.fnUntraced(function* (of: LogOf, inspected: Inspected, first: number) {
+  const milestoneBefore = Effect.fnUntraced(function* (of: LogOf, inspected: Inspected, first: number) {
     const before = Math.max(0, first - 1)
-    const known = places.find(of, before)
+    const known = milestones.find(of, before)
     if (known !== undefined && (known.pos === before || !inspected.beginsAtTurns)) return known
     const begun = !inspected.beginsAtTurns || first <= 1 ? undefined : yield* log.begunUpTo(of, before)
     if (known !== undefined && (begun === undefined || known.pos >= begun.pos)) return known
@@ -118,7 +118,7 @@ const make = Effect.gen(function* () {
     { first, upTo, rows }: { readonly first: number; readonly upTo: number; readonly rows: number },
     isWanted: (step: Step) => boolean
   ) {
-    const from = yield* placeBefore(of, inspected, first)
+    const from = yield* milestoneBefore(of, inspected, first)
     const walked = makeWalk(inspected, from)
     let last = from
     let kept = from
@@ -127,9 +127,9 @@ const make = Effect.gen(function* () {
       for (const fact of facts) {
         const step = walked.before(fact)
         if (step !== undefined) {
-          last = walked.place()
+          last = walked.milestone()
           if (step.pos >= first && !isWanted(step)) {
-            places.keep(of, last)
+            milestones.keep(of, last)
             return walked
           }
         }
@@ -139,13 +139,13 @@ const make = Effect.gen(function* () {
       if (pos === undefined) break
       after = pos
       if (last.pos - kept.pos >= keptEvery) {
-        places.keep(of, last)
+        milestones.keep(of, last)
         kept = last
       }
       yield* Effect.yieldNow
     }
     // Where the last step ends is known when the next one begins: that of an older node may go on.
-    if (last !== from) places.keep(of, last)
+    if (last !== from) milestones.keep(of, last)
     const step = walked.end()
     if (step !== undefined && step.pos >= first) isWanted(step)
     return walked
@@ -159,7 +159,7 @@ const make = Effect.gen(function* () {
   ) {
     const steps: Array<Step> = []
     if (after >= head.pos) return steps
-    const first = places.find(of, after)?.pos === after ? after + 1 : yield* firstOf(of, after + 1)
+    const first = milestones.find(of, after)?.pos === after ? after + 1 : yield* firstOf(of, after + 1)
     yield* walk(of, inspected, { first, upTo: head.pos, rows: piece }, (step) => {
       if (step.pos > after) steps.push(step)
       return steps.length < limit

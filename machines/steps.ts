@@ -78,7 +78,7 @@ const goingOn = (before: ReadonlyMap<string, Since>, doing: ReadonlyArray<Doing>
   new Map(doing.map((each) => [named(each), before.get(named(each)) ?? { doing: each, at }]))
 
 /** Between two steps of a log: all that a walk which goes on from there has to know of what lies before. */
-export interface Place {
+export interface Milestone {
   readonly pos: number
   readonly folding: Folding
   readonly state: string
@@ -87,13 +87,13 @@ export interface Place {
   readonly held: number
 }
 
-export const beginningAt = (inspected: Inspected, from: Beginning): Place => {
+export const beginningAt = (inspected: Inspected, from: Beginning): Milestone => {
   const folding = inspected.fold(from)
   return { pos: from.pos, folding, state: folding.state(), going: new Map(), held: 0 }
 }
 
 /** Takes a log's facts one by one, from a place on, and keeps where the actor stands after the last step. */
-export const makeWalk = (inspected: Inspected, from: Place) => {
+export const makeWalk = (inspected: Inspected, from: Milestone) => {
   const folding = from.folding.copy()
   let { going, held, pos, state } = from
   let open: Array<WrittenFact> = []
@@ -129,6 +129,6 @@ export const makeWalk = (inspected: Inspected, from: Place) => {
     context: () => folding.context(),
     now: (kept: Kept) => folding.now(kept),
     /** Where it stands: asked for between two steps, when no fact is told that is of none yet. */
-    place: (): Place => ({ pos, folding: folding.copy(), state, going, held })
+    milestone: (): Milestone => ({ pos, folding: folding.copy(), state, going, held })
   }
 }

@@ -10,7 +10,6 @@ import type { Bus } from "../../src/bus/Bus.ts"
 import type { Hint, Watch } from "../../src/bus/hints.ts"
 import type { DatabaseUnavailable } from "../../src/database/Database.ts"
 import { isIdOf } from "../../src/domain/ids.ts"
-import { Refused } from "../errors.ts"
 import { makeStepTeller } from "./followSteps.ts"
 import * as frames from "./frames.ts"
 import type { Watcher } from "./Streams.ts"
@@ -34,21 +33,21 @@ const followActor = Effect.fnUntraced(function* (
     steps?.ring()
   }
   yield* bus.subscribe(isThread(actorId) ? { workspace, threadId: actorId } : { workspace }, hear)
-  const found = yield* inspecting.find(workspace, actorId)
-  if (found === undefined) return yield* new Refused({ error: "not_found", message: "no such actor" })
-  heard = Math.max(heard, found.head.seq)
+  // Like any filter's, an id that nobody has is of nothing yet: an identity's actor is born when it is needed first.
+  const { pos: after = 0, seq = 0 } = (yield* inspecting.find(workspace, actorId))?.head ?? {}
+  heard = Math.max(heard, seq)
   const passed = () => (isThread(actorId) ? heard : Number.POSITIVE_INFINITY)
   const looked = (seq: number) => {
     heard = Math.max(heard, seq)
   }
-  steps = makeStepTeller(inspecting, bus, { workspace, actorId, after: found.head.pos, passed, looked }, outbox)
+  steps = makeStepTeller(inspecting, bus, { workspace, actorId, after, passed, looked }, outbox)
   return steps
 })
 
 export const followHints =
   (bus: Bus["Service"], inspecting: Inspecting["Service"]) =>
   (watch: Watch, wanted: Wanted, actorId?: string) =>
-  (watcher: Watcher): Effect.Effect<void, DatabaseUnavailable | Refused<"not_found">, Scope.Scope> =>
+  (watcher: Watcher): Effect.Effect<void, DatabaseUnavailable, Scope.Scope> =>
     Effect.gen(function* () {
       const { outbox, streamId } = watcher
       let lost = false

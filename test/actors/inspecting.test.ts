@@ -2,8 +2,9 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { sql } from "kysely"
+import type { QueryResultRow } from "pg"
 import { Inspecting } from "../../actors/inspecting.ts"
-import { makePlaces } from "../../actors/places.ts"
+import { makeMilestones } from "../../actors/milestones.ts"
 import { Registries } from "../../actors/Registries.ts"
 import { identityInspected } from "../../machines/identity/inspected.ts"
 import { beginningAt, type Step } from "../../machines/steps.ts"
@@ -18,16 +19,16 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-/** Another that looks, knows no place yet, and whose reads a test sees. */
+/** Another that looks, knows no milestone yet, and whose reads a test sees. */
 const makeInspecting = (meet: { readonly before?: () => Promise<void>; readonly after?: (rows: number) => void }) => {
   const { database } = server
   const { after = () => {}, before = () => Promise.resolve() } = meet
   const seen = Database.of({
     ...database,
-    read: (statement) =>
+    read: <Row extends QueryResultRow>(statement: Parameters<Database["Service"]["read"]>[0]) =>
       Effect.andThen(
         Effect.promise(before),
-        Effect.tap(database.read(statement), (rows) =>
+        Effect.tap(database.read<Row>(statement), (rows) =>
           Effect.sync(() => after(statement.name === "inspect facts" ? rows.length : 0))
         )
       )
@@ -91,23 +92,28 @@ describe("a long log of a kind whose folds begin at birth", () => {
   })
 })
 
-describe("places of logs", () => {
+describe("milestones of logs", () => {
   const place = (pos: number, held = 0) => ({
     ...beginningAt(identityInspected, { pos, seq: 0, before: undefined }),
     held
   })
 
   it("are found from behind, by actor, few of each and none that holds too much", () => {
-    const places = makePlaces()
+    const milestones = makeMilestones()
     const [a, b] = [
       { workspace: "wsp_1", id: "idn_a" },
       { workspace: "wsp_1", id: "idn_b" }
     ]
-    for (let pos = 1; pos <= 100; pos++) places.keep(a, place(pos))
-    places.keep(b, place(50))
-    places.keep(b, place(60, 17 * 1024 * 1024))
+    for (let pos = 1; pos <= 100; pos++) milestones.keep(a, place(pos))
+    milestones.keep(b, place(50))
+    milestones.keep(b, place(60, 17 * 1024 * 1024))
     assert.deepStrictEqual(
-      [places.find(a, 1_000)?.pos, places.find(a, 90)?.pos, places.find(a, 84)?.pos, places.find(b, 70)?.pos],
+      [
+        milestones.find(a, 1_000)?.pos,
+        milestones.find(a, 90)?.pos,
+        milestones.find(a, 84)?.pos,
+        milestones.find(b, 70)?.pos
+      ],
       [100, 90, undefined, 50]
     )
   })

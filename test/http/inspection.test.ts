@@ -264,13 +264,14 @@ describe("frames of steps", () => {
     const { actorId } = body.operation.result.body.identity
     const path = `/v1/events/stream?types=step&actorId=${actorId}`
     const watcher = await (await watch(path)).until(isReady)
+    const elsewhere = await (await watch(path, server.beta)).until(isReady)
     await server.alpha.post("/v1/identities/enable", { identity })
     await watcher.until(({ frames }) => frames.some(({ event }) => event === "step"))
     assert.deepStrictEqual(stepsIn(watcher), framesOf(actorId, (await stepsOf(actorId)).slice(1)))
-    watcher.close()
+    assert.deepStrictEqual(stepsIn(elsewhere), [])
+    for (const each of [watcher, elsewhere]) each.close()
     const reader = await server.client(server.workspaces.alpha, { scopes: ["read"] })
     assertRefused(await reader.get(path), 403, "permission_denied", "missing_scope")
-    assertRefused(await server.beta.get(path), 404, "not_found")
   })
 })
 
