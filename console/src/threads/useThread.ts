@@ -17,7 +17,8 @@ const restMs = 150
 /** Before what failed, and may work the next time, is asked for again. */
 const againMs = 5_000
 
-const mayPass = (failure: unknown) => !(failure instanceof TroupeError) || failure.status >= 500 || failure.status === 429
+const mayPass = (failure: unknown) =>
+  !(failure instanceof TroupeError) || failure.status >= 500 || failure.status === 429
 
 /** The log, followed for as long as the page is seen. `lastSeq`: of the log as it was found; undefined before that. */
 const useLog = (threadId: string, seq: number | undefined, lastSeq: number | undefined) => {
