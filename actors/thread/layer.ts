@@ -29,7 +29,7 @@ import { WebhookInterest } from "../../src/webhooks/Interest.ts"
 import { makeRegistry, type RegistryOptions } from "../Registry.ts"
 import { makeBudgetReached } from "./announcing.ts"
 import { makeAdmission } from "./admissions.ts"
-import { makeCaps } from "./caps.ts"
+import { makeCaps, makeIsCapped } from "./caps.ts"
 import { TurnEnds } from "./memory/turnEnds.ts"
 import { makeApproval } from "./tools/approval.ts"
 import { type Births, makeExchange } from "./tools/exchange.ts"
@@ -150,6 +150,11 @@ export const layer = (options: ThreadOptions) =>
         bus,
         hooks,
         images,
+        isCapped: makeIsCapped({
+          agentOf,
+          attributesIn: (workspace, threadId) =>
+            mapErrorNow(journal.attributes(threadRef(workspace, threadId)), unreachable)
+        }),
         models,
         prompts,
         tools,

@@ -9,8 +9,8 @@ import { derive } from "../../src/domain/ids.ts"
 import { messageNumber, mostCalls } from "../../src/domain/turnNumbers.ts"
 import type { Hooks } from "../../src/hooks/Hooks.ts"
 import type { Images } from "../../src/images/Images.ts"
-import { type Budgets, reservationOf, summaryReservationOf } from "../../src/agents/Budgets.ts"
-import { ModelFailure, type Models, type Prompt } from "../../src/models/Model.ts"
+import { reservationOf, summaryReservationOf } from "../../src/agents/Budgets.ts"
+import type { Models, Prompt } from "../../src/models/Model.ts"
 import { imagesIn } from "../../src/models/images.ts"
 import { pricesOf } from "../../src/models/prices.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
@@ -23,7 +23,8 @@ import { makeCompacting, type Summarise } from "./compacting.ts"
 import { deliveryIdOf } from "./tools/derivedIds.ts"
 import { type Prompts, stretchOf } from "./memory/prompts.ts"
 import type { Outcome } from "./requests.ts"
-import { callBy, costOfThread, payerOf, settingsOf, spendingThreads } from "./settings.ts"
+import { makePaying, type Paying, type PricedCall } from "./paying.ts"
+import { callBy, settingsOf } from "./settings.ts"
 import {
   emptyToolkit,
   judgesResponses,
@@ -34,9 +35,8 @@ import {
   type Tools
 } from "./tools/toolkit.ts"
 
-export interface Performing {
+export interface Performing extends Omit<Paying, "needed" | "prices"> {
   readonly models: Models["Service"]
-  readonly budgets: Budgets["Service"]
   readonly prompts: Prompts
   readonly images: Pick<Images["Service"], "load">
   readonly tools: Tools
@@ -57,17 +57,11 @@ const saidNothing = (finishReason: FinishReason | undefined) =>
     ? "The model answered with neither text nor calls: it reached its limit of tokens first."
     : "The model answered with neither text nor calls."
 
-const overBudget = {
-  budget_exceeded: "What is left of the agent's budget does not cover the call of this model.",
-  thread_cost_exceeded: "What is left of the thread's maxCost does not cover the call of this model."
-}
-
 /** Milliseconds between two attempts to begin. */
 const firstPauseMs = 200
 const longestPauseMs = 5_000
 
-export const makePerform = ({ budgets, bus, hooks, images, models, prompts, random, tools }: Performing) => {
-  const prices = pricesOf(models.list)
+export const makePerform = ({ budgets, bus, hooks, images, isCapped, models, prompts, random, tools }: Performing) => {
   const compacting = makeCompacting(models)
 
   /**
@@ -94,43 +88,9 @@ export const makePerform = ({ budgets, bus, hooks, images, models, prompts, rand
     return start.enter(being.snapshot.context.turn?.runningSince ?? 0, asked !== undefined || reviews !== undefined)
   }
 
-  const toolkitOf = (being: ActorView<Snapshot>, { plan }: Turn) => needed(tools.toolkit(being.ref.workspace, plan))
+  const paid = makePaying({ budgets, isCapped, needed, prices: pricesOf(models.list) })
 
-  /** Sets aside what the call may cost; fails where nothing is left for it. */
-  const setAside = (
-    being: ActorView<Snapshot>,
-    turn: Turn,
-    { id, modelId }: { readonly id: string; readonly modelId: string },
-    prompt: Prompt,
-    maxOutputTokens?: number
-  ): Effect.Effect<void, ModelFailure> => {
-    if (turn.plan.priced !== true || prices.of(modelId) !== "priced") return Effect.void
-    const { target } = turn
-    return Effect.flatMap(
-      needed(
-        budgets.reserve({
-          workspace: being.ref.workspace,
-          id,
-          agentId: payerOf(being),
-          threadIds: spendingThreads(being),
-          known: costOfThread(being),
-          ...prices.foreseen(modelId, prompt, maxOutputTokens)
-        })
-      ),
-      (verdict) =>
-        verdict === "reserved"
-          ? Effect.void
-          : Effect.fail(
-              new ModelFailure({
-                code: verdict,
-                text: overBudget[verdict],
-                transient: false,
-                // One that costs nothing may come later.
-                unavailable: turn.plan.models.slice(target + 1).some((id) => prices.of(id) === "free")
-              })
-            )
-    )
-  }
+  const toolkitOf = (being: ActorView<Snapshot>, { plan }: Turn) => needed(tools.toolkit(being.ref.workspace, plan))
 
   /** The call of the model, once it is paid for; or the round of compaction that has to come first. */
   const answerTo = (
@@ -152,14 +112,8 @@ export const makePerform = ({ budgets, bus, hooks, images, models, prompts, rand
         ? call(prompt)
         : Effect.flatMap(needed(images.load(being.ref.workspace, ids)), (images) => call({ ...prompt, images }))
     if (turn === null) return called
-    const paid =
-      turn.plan.priced === true
-        ? Effect.andThen(
-            setAside(being, turn, { id: reservationOf(job), modelId }, prompt, settings?.maxOutputTokens),
-            called
-          )
-        : called
-    return Effect.catchTag(paid, "ModelFailure", (failure) => {
+    const asked: PricedCall = { id: reservationOf(job), modelId, prompt, maxOutputTokens: settings?.maxOutputTokens }
+    return Effect.catchTag(paid(being, turn, asked, called), "ModelFailure", (failure) => {
       const round = failure.code === "context_overflow" ? compacting.after(turn, job, prompt, compaction) : undefined
       return round === undefined ? Effect.fail(failure) : Effect.succeed(round)
     })
@@ -247,7 +201,7 @@ export const makePerform = ({ budgets, bus, hooks, images, models, prompts, rand
       }
       return replied
     }).pipe(
-      Effect.catchTag("ModelFailure", ({ code, details, retryAfterMs, text, transient, unavailable, usage }) =>
+      Effect.catchTag("ModelFailure", ({ begun, code, details, retryAfterMs, text, transient, unavailable, usage }) =>
         Effect.sync(() =>
           failed({
             code,
@@ -256,7 +210,8 @@ export const makePerform = ({ budgets, bus, hooks, images, models, prompts, rand
             unavailable,
             ...(details === undefined ? {} : { details }),
             ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-            ...(usage === undefined ? {} : { usage })
+            ...(usage === undefined ? {} : { usage }),
+            ...(begun === undefined ? {} : { begun })
           })
         )
       ),
@@ -277,8 +232,8 @@ export const makePerform = ({ budgets, bus, hooks, images, models, prompts, rand
     if (line !== undefined) yield* line
     const { compaction } = yield* toolkitOf(being, turn)
     return yield* prompts.lend(ref, stretchOf(being.snapshot.context), needed, (messages) =>
-      compacting.summarise(job, messages, compaction, (prompt) =>
-        setAside(being, turn, { id: summaryReservationOf(job), modelId: job.modelId }, prompt)
+      compacting.summarise(job, messages, compaction, (prompt, call) =>
+        paid(being, turn, { id: summaryReservationOf(job), modelId: job.modelId, prompt }, call)
       )
     )
   })
