@@ -317,7 +317,8 @@ describe("a request that the policy parks", () => {
       least.approve = Math.min(least.approve, approving)
       least.command = Math.min(least.command, command)
     }
-    // To begin and to end a transaction counts as well; a change is read and written, and tried in one of its own.
+    // The bar of four counts what parking and approving add. To begin and to end a transaction counts here as well; a
+    // change is read and written, and tried in one of its own: within the other, behind a savepoint, it would be as many.
     assert.deepStrictEqual(least, { command: 2 + 2, park: 2 + 2 + 4, approve: 2 + 2 + 2 })
   })
 
