@@ -22,8 +22,9 @@ describe("what an agent has asked for by a tool", () => {
   const asks = async (client: Client, agentId: string, about: string, more: object = {}) => {
     const lines = [call("agents.get", { agentId: about })]
     const threadId = await makeThread(client, agentId, { ...more, message: { content: text(lines.join("\n")) } })
-    const [output]: ReadonlyArray<any> = outcomes(await logOf(client, threadId, ended(1)))
-    assert.isDefined(output?.operation, JSON.stringify(output))
+    const log = await logOf(client, threadId, ended(1))
+    const [output]: ReadonlyArray<any> = outcomes(log)
+    assert.isDefined(output?.operation, JSON.stringify(log))
     return output.operation
   }
   const families = { families: ["agents"], familyExposure: "always" }
