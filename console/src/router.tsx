@@ -47,23 +47,25 @@ const thread = createRoute({
   component: lazyRouteComponent(() => import("./threads/ThreadPage.tsx"), "ThreadPage")
 })
 
+/** A place in a log: a position, or an event. */
+const place = ({ pos, seq }: Readonly<Record<string, unknown>>) => ({
+  ...(whole(seq) === undefined ? {} : { seq: whole(seq) }),
+  ...(whole(pos) === undefined ? {} : { pos: whole(pos) })
+})
+
 const threadChart = createRoute({
   getParentRoute: () => root,
   path: "/threads/$threadId/chart",
-  validateSearch: ({ pos }) => (whole(pos) === undefined ? {} : { pos: whole(pos) }),
-  beforeLoad: ({ params, search: { pos } }) => {
-    throw redirect({
-      to: "/threads/$threadId",
-      params,
-      search: { view: "chart", ...(pos === undefined ? {} : { pos }) }
-    })
+  validateSearch: place,
+  beforeLoad: ({ params, search }) => {
+    throw redirect({ to: "/threads/$threadId", params, search: { view: "chart", ...search } })
   }
 })
 
 const actor = createRoute({
   getParentRoute: () => root,
   path: "/actors/$actorId",
-  validateSearch: ({ pos }) => (whole(pos) === undefined ? {} : { pos: whole(pos) }),
+  validateSearch: place,
   component: lazyRouteComponent(() => import("./actors/ActorPage.tsx"), "ActorPage")
 })
 
@@ -133,6 +135,12 @@ const connections = createRoute({
   component: lazyRouteComponent(() => import("./setup/Connections.tsx"), "Connections")
 })
 
+const connection = createRoute({
+  getParentRoute: () => root,
+  path: "/connections/$connectionId",
+  component: lazyRouteComponent(() => import("./setup/ConnectionPage.tsx"), "ConnectionPage")
+})
+
 const identities = createRoute({
   getParentRoute: () => root,
   path: "/identities",
@@ -143,6 +151,12 @@ const operations = createRoute({
   getParentRoute: () => root,
   path: "/operations",
   component: lazyRouteComponent(() => import("./setup/Operations.tsx"), "Operations")
+})
+
+const operation = createRoute({
+  getParentRoute: () => root,
+  path: "/operations/$operationId",
+  component: lazyRouteComponent(() => import("./setup/OperationPage.tsx"), "OperationPage")
 })
 
 const keys = createRoute({
@@ -254,8 +268,10 @@ export const router = createRouter({
     toolset,
     hooks,
     connections,
+    connection,
     identities,
     operations,
+    operation,
     keys,
     models,
     nodes,

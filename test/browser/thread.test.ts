@@ -146,57 +146,6 @@ describe("an event that the address names", () => {
   })
 })
 
-const offsetOf = (page: Page, index: number) =>
-  page.evaluate<readonly [text: string, top: number]>(
-    `(() => {
-      const place = document.querySelector(".scroller").getBoundingClientRect()
-      const row = [...document.querySelectorAll(".scroller .row")].filter((each) => each.getBoundingClientRect().bottom > place.top)
-        .sort((one, other) => one.getBoundingClientRect().top - other.getBoundingClientRect().top)[${index}]
-      return [row.innerText.split(" ")[0], row.getBoundingClientRect().top - place.top]
-    })()`
-  )
-
-describe("what is read", () => {
-  it("stays in its place when earlier events are loaded", async () => {
-    await open(`/threads/${long.threadId}?view=events`, async ({ page }) => {
-      await page.getByText(`#${long.lastSeq} `).first().waitFor()
-      const range = page.getByText(/^#\d+ to #\d+ of \d+$/)
-      const from = async () => Number(/#(\d+)/.exec(await range.innerText())?.[1])
-      const first = await from()
-      assert.isAbove(first, 20)
-      // Held back until it is known where the reader is.
-      let letGo = () => {}
-      const held = new Promise<void>((resolve) => {
-        letGo = resolve
-      })
-      await page.route("**/events?afterSeq=*", async (route) => {
-        await held
-        await route.continue()
-      })
-      await holdsIn(
-        page,
-        `(() => {
-          const place = document.querySelector(".scroller")
-          if (place.scrollTop !== 300) place.scrollTop = 300
-          return [...place.querySelectorAll(".row")].some((row) => row.innerText.startsWith("#${first + 8} "))
-        })()`
-      )
-      const [row, top] = await offsetOf(page, 2)
-      letGo()
-      await holdsIn(page, `!document.querySelector(".filters").innerText.includes("#${first} to")`)
-      const after = await page.evaluate<number>(
-        `(async () => {
-          await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
-          const place = document.querySelector(".scroller").getBoundingClientRect()
-          const row = [...document.querySelectorAll(".scroller .row")].find((each) => each.innerText.startsWith("${row} "))
-          return row === undefined ? 1e6 : row.getBoundingClientRect().top - place.top
-        })()`
-      )
-      assert.approximately(after, top, 3, `${row} was at ${top}`)
-    })
-  })
-})
-
 describe("the events", () => {
   it("that are filtered say which of the log they are of, and the search reads on to one that fits", async () => {
     await open(`/threads/${long.threadId}?view=events`, async ({ page }) => {

@@ -5,9 +5,11 @@
 import { createHash } from "node:crypto"
 import { existsSync, globSync, readFileSync } from "node:fs"
 import { mkdir, mkdtemp, open, rename, rm, stat } from "node:fs/promises"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
-import { build } from "vite"
+import { build, type Plugin } from "vite"
+import { inProduction } from "./inProduction.ts"
 
 const root = join(import.meta.dirname, "../..")
 const config = join(root, "console/vite.config.ts")
@@ -38,10 +40,15 @@ const taken = async (lock: string) => {
   })
 }
 
+const buildAt = (folder: string, plugins: Array<Plugin> = []) =>
+  inProduction(() =>
+    build({ configFile: config, logLevel: "error", plugins, build: { outDir: folder, emptyOutDir: true } })
+  )
+
 const buildInto = async (folder: string) => {
   const made = await mkdtemp(`${folder}.building-`)
   try {
-    await build({ configFile: config, logLevel: "error", build: { outDir: made, emptyOutDir: true } })
+    await buildAt(made)
     await rename(made, folder)
   } finally {
     await rm(made, { recursive: true, force: true })
@@ -65,4 +72,11 @@ export const buildConsole = async () => {
     }
   }
   return { folder, remove: () => Promise.resolve() }
+}
+
+/** One that plugins have changed, in a folder of its own. */
+export const buildChanged = async (plugins: Array<Plugin>) => {
+  const folder = await mkdtemp(join(tmpdir(), "troupe-console-"))
+  await buildAt(folder, plugins)
+  return { folder, remove: () => rm(folder, { recursive: true, force: true }) }
 }

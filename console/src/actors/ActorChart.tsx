@@ -14,6 +14,8 @@ import { type ActorSeen, type Moment, momentAt, type Steps } from "./steps.ts"
 import { useMissingSteps } from "./useMissingSteps.ts"
 
 const lookRestMs = 200
+/** Of a step that writes no event nobody brings news, and of an actor that is no thread never: it is looked at anyway. */
+const lookEveryMs = 3_000
 
 type Place = { readonly pos: number } | { readonly seq: number } | undefined
 
@@ -28,7 +30,7 @@ const useSeen = (actorId: string, place: Place, isWanted: boolean): UseQueryResu
       ),
     enabled: isWanted,
     // The past stays as it was.
-    ...(place === undefined ? {} : { staleTime: Number.POSITIVE_INFINITY })
+    ...(place === undefined ? { refetchInterval: lookEveryMs } : { staleTime: Number.POSITIVE_INFINITY })
   })
 }
 
@@ -132,8 +134,8 @@ interface ActorChartProps {
   /** An event: the position of the step that wrote it, where no position is given. */
   readonly seq?: number | undefined
   readonly onPos: (pos: Position) => void
-  /** Changes when there is something new to see. */
-  readonly news: unknown
+  /** Changes when there is something new to see; absent where nobody tells. */
+  readonly news?: unknown
 }
 
 /** Nothing of one actor is shown for another. */

@@ -48,6 +48,18 @@ export const splitContext = ({ context }: Pick<Details, "context">) => {
   return { calls: Array.isArray(calls) ? calls.flatMap(callOf) : [], rest: { turn: turnRest, ...others } }
 }
 
+/** The chain about the turn's message or a response, by what goes on: the context tells of those of calls alone. */
+export const chainsOf = ({ doing }: Pick<Details, "doing">): ReadonlyArray<Chain> =>
+  doing.flatMap(({ hookIndex, point, toolCallId, type }) => {
+    if (toolCallId !== undefined) return []
+    if (type === "askHook") return [{ state: "judging", point: point ?? "", index: hookIndex }]
+    // A wait that is about no call is a hook's.
+    return type === "wait" ? [{ state: "asking", point: "", index: undefined }] : []
+  })
+
+const placeOf = ({ index, point }: Chain) =>
+  [...(point === "" ? [] : [point]), ...(index === undefined ? [] : [`hook ${index}`])].join(", ")
+
 const Chart = ({ kind, name, state }: { readonly kind: string; readonly name: string; readonly state: string }) => {
   const drawing = drawings[kind]
   return drawing === undefined ? (
@@ -66,7 +78,7 @@ const CallChart = ({
   readonly isFirst: boolean
 }) => {
   const [isOpen, setOpen] = useState(isFirst)
-  const place = chain === undefined ? "" : `${chain.point}${chain.index === undefined ? "" : `, hook ${chain.index}`}`
+  const place = chain === undefined ? "" : placeOf(chain)
   return (
     <li>
       <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
@@ -98,3 +110,16 @@ export const Calls = ({ calls }: { readonly calls: ReadonlyArray<Call> }) =>
       </ul>
     </section>
   )
+
+export const Chains = ({ chains }: { readonly chains: ReadonlyArray<Chain> }) =>
+  chains.map((chain) => (
+    <section key={placeOf(chain)} aria-label="Hooks of the turn">
+      <h2>Hooks of the turn</h2>
+      <p className="quiet">
+        <code>{chain.state}</code> {placeOf(chain)}
+      </p>
+      <div className="calls">
+        <Chart kind="hooks" name="the hooks of the turn" state={chain.state} />
+      </div>
+    </section>
+  ))

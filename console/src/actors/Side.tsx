@@ -2,7 +2,7 @@
 import type { ReactNode } from "react"
 import { Json } from "../parts/Json.tsx"
 import { Time } from "../parts/Time.tsx"
-import { Calls, splitContext } from "./Calls.tsx"
+import { Calls, Chains, chainsOf, splitContext } from "./Calls.tsx"
 import type { ActorStep, Details, Moment } from "./steps.ts"
 
 /** How an event of the log is named and reached. */
@@ -86,6 +86,7 @@ const Beside = ({ details }: { readonly details: Details }) => {
   const { calls, rest } = splitContext(details)
   return (
     <>
+      <Chains chains={chainsOf(details)} />
       <Calls calls={calls} />
       {details.possible === undefined ? null : <Possible possible={details.possible} />}
       <details>

@@ -41,8 +41,6 @@ const Below = memo(
           wait={wait}
           thread={{ thread, status, lastSeq, updatedAt, usage, pendingWaits }}
           isChosen={false}
-          wish={undefined}
-          onWished={() => {}}
         />
       ))}
       <Queue threadId={thread.id} queued={queued} onChanged={onChanged} />
@@ -78,7 +76,7 @@ const Look = ({
     case "chart":
       return (
         <Suspense fallback={<p className="quiet">Looking…</p>}>
-          <ActorChart actorId={threadId} pos={pos} onPos={onPos} news={window.news} />
+          <ActorChart actorId={threadId} pos={pos} seq={seq} onPos={onPos} news={window.news} />
         </Suspense>
       )
     case "turns":
