@@ -4,7 +4,7 @@ import pg from "pg"
 import type { Browser, Page } from "playwright-core"
 import { launchBrowser } from "../setup/chromium.ts"
 import { buildConsole } from "../setup/console.ts"
-import { holdsIn, type Open, openConsole } from "../setup/consolePage.ts"
+import { type Open, openConsole } from "../setup/consolePage.ts"
 import { Client, startServer, type TestServer } from "../setup/server.ts"
 import { switchboard } from "../setup/switchboard.ts"
 import { ended, logOf, makeAgent, makeThread, submit } from "../http/threadFixture.ts"
@@ -111,36 +111,6 @@ describe("streams", () => {
         []
       )
       assert.strictEqual(await streams(page), 1)
-    })
-  })
-})
-
-describe("a list of threads", () => {
-  it("asks for its first page alone when one of them changes, and shows the change", async () => {
-    const agent = await makeAgent(alpha)
-    const made: Array<string> = []
-    for (let i = 0; i < 120; i++) made.push(await makeThread(alpha, agent, { title: `Thread ${i}` }))
-    await open(`/threads?agentId=${agent}`, async ({ page, seen }) => {
-      await page.getByText("Thread 119", { exact: true }).waitFor()
-      const list = page.getByRole("region", { name: "Threads" })
-      await holdsIn(
-        page,
-        `(() => {
-          const place = document.querySelector(".scroller")
-          place.scrollTop = place.scrollHeight
-          return [...place.querySelectorAll(".title")].some((title) => title.innerText === "Thread 0")
-        })()`
-      )
-      seen.asked.splice(0)
-      await submit(alpha, made[0] ?? "", "awake")
-      await list.evaluate("(place) => { place.scrollTop = 0 }")
-      await page.getByRole("listitem").first().getByText("Thread 0", { exact: true }).waitFor()
-      const asked = seen.asked.filter((url) => url.includes("/v1/threads?") && url.includes("limit=50"))
-      assert.isNotEmpty(asked)
-      assert.deepStrictEqual(
-        asked.filter((url) => url.includes("cursor=")),
-        []
-      )
     })
   })
 })
