@@ -79,6 +79,13 @@ describe("a prompt", () => {
     assert.deepStrictEqual(short(cold(walk)), ["user A", 'assistant "done"', "user R"])
   })
 
+  it("keeps the summary that was made in a retried turn: it stands for the turns before that one", () => {
+    const walk = new Walk().queue("A").reply().queue("B").compacts().summarises({ summary: "Of A." })
+    walk.reply("", call("a")).returns().fail()
+    walk.do(walk.submission("R", "queue", { retryOf: turnOf("B") }))
+    assert.deepStrictEqual(short(cold(walk)), ["summary Of A.", "user R"])
+  })
+
   it("keeps a turn that failed or was cancelled when nobody retried it", () => {
     const walk = new Walk().queue("A").reply("", call("a")).cancel().queue("B")
     assert.deepStrictEqual(short(cold(walk)), ["user A", 'assistant "" a', "tool a: turn_interrupted", "user B"])

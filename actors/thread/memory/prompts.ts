@@ -81,6 +81,10 @@ const imagesBeside = (output: unknown, content: unknown) => {
   return images.length === 0 ? {} : { images }
 }
 
+/** M3. A summary that was made in the turn stands for those before it. */
+const withoutTurn = (messages: ReadonlyArray<PromptMessage>, turnId: string) =>
+  messages.filter((message) => message.role === "summary" || message.turnId !== turnId)
+
 /** Adds one fact to a conversation. */
 export const extend = (messages: Array<PromptMessage>, fact: Placed): Array<PromptMessage> => {
   if (fact.turnId === null) return messages
@@ -88,7 +92,7 @@ export const extend = (messages: Array<PromptMessage>, fact: Placed): Array<Prom
   switch (fact.type) {
     case "user_message": {
       const retried = fact.detail?.retryOf
-      const kept = retried === undefined ? messages : messages.filter((message) => message.turnId !== retried)
+      const kept = retried === undefined ? messages : withoutTurn(messages, retried)
       kept.push({ role: "user", turnId, at: placeOf(fact), n: fact.n, content: fact.event.content })
       return kept
     }
