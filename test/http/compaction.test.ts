@@ -286,7 +286,7 @@ describe("an archived thread", () => {
       409,
       "thread_archived"
     )
-    assertRefused(await alpha.post(`/v1/threads/${threadId}/compact`), 409, "nothing_to_compact")
+    assertRefused(await alpha.post(`/v1/threads/${threadId}/compact`), 409, "thread_archived")
     assert.strictEqual((await detail(threadId)).thread.archivedAt, answer.body.thread.archivedAt)
     assert.strictEqual((await alpha.get(`/v1/threads/${threadId}/events`)).body.events.length, 3)
     assert.deepStrictEqual(await listed(agentId), [])
