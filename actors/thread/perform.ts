@@ -38,7 +38,7 @@ export interface Performing {
   readonly models: Models["Service"]
   readonly budgets: Budgets["Service"]
   readonly prompts: Prompts
-  readonly images: Pick<Images["Service"], "load">
+  readonly images: Pick<Images["Service"], "bytesOf" | "load">
   readonly tools: Tools
   readonly hooks: Pick<Hooks["Service"], "evaluate">
   readonly bus: Bus["Service"]
@@ -132,6 +132,14 @@ export const makePerform = ({ budgets, bus, hooks, images, models, prompts, rand
     )
   }
 
+  /** What a call holds of the images that its conversation names: their bytes, and the base64 that goes out. */
+  const imageBytes = (workspace: string, messages: Prompt["messages"]) => {
+    const ids = imagesIn(messages)
+    return ids.length === 0
+      ? Effect.succeed(0)
+      : Effect.map(needed(images.bytesOf(workspace, ids)), (bytes) => Math.ceil((bytes * 7) / 3))
+  }
+
   /** The call of the model, once it is paid for; or the round of compaction that has to come first. */
   const answerTo = (
     being: ActorView<Snapshot>,
@@ -202,7 +210,7 @@ export const makePerform = ({ budgets, bus, hooks, images, models, prompts, rand
       const { systemPrompt: system } = toolkit
       // What hooks have to judge first is shown to nobody.
       const hidden = judgesResponses(toolkit.hooks, settingsOf(being))
-      const answered = yield* prompts.lend(ref, stretchOf(being.snapshot.context), needed, (messages) => {
+      const answer = (messages: Prompt["messages"]) => {
         const prompt: Prompt = {
           messages,
           tools: definitions,
@@ -211,7 +219,10 @@ export const makePerform = ({ budgets, bus, hooks, images, models, prompts, rand
           ...(system === undefined ? {} : { system })
         }
         return answerTo(being, job, toolkit, prompt, onText(hidden))
-      })
+      }
+      const answered = yield* prompts.lend(ref, stretchOf(being.snapshot.context), needed, answer, (messages) =>
+        imageBytes(ref.workspace, messages)
+      )
       if ("type" in answered) {
         discard()
         return answered

@@ -10,7 +10,7 @@ import { LRUCache } from "lru-cache"
 import { createHmac, randomBytes } from "node:crypto"
 import { SecretEnvelope } from "../crypto/envelope.ts"
 import { Database, type DatabaseUnavailable } from "../database/Database.ts"
-import { imageKey, missingImages, readImages, type StoredImage } from "./rows.ts"
+import { imageKey, missingImages, readImages, readSizes, type StoredImage } from "./rows.ts"
 
 export class Images extends Context.Service<
   Images,
@@ -23,6 +23,8 @@ export class Images extends Context.Service<
       agentId: string,
       ids: ReadonlyArray<string>
     ) => Effect.Effect<ReadonlySet<string>, DatabaseUnavailable>
+    /** How many bytes these have together, each counted once; those that are not there count nothing. */
+    readonly bytesOf: (workspace: string, ids: ReadonlyArray<string>) => Effect.Effect<number, DatabaseUnavailable>
     /** Images of a workspace by id; without those that are not there. */
     readonly load: (
       workspace: string,
@@ -38,6 +40,7 @@ export class Images extends Context.Service<
 
 const heldBytes = 64 * 1024 * 1024
 const heldKeys = 1_000
+const heldSizes = 20_000
 
 const placeOf = (workspace: string) => ({ workspace, id: workspace, purpose: "images" })
 
@@ -49,6 +52,8 @@ const make = Effect.gen(function* () {
     maxSize: heldBytes,
     sizeCalculation: ({ bytes }) => bytes.length + 1
   })
+
+  const sizes = new LRUCache<string, number>({ max: heldSizes })
 
   const keyOf = Effect.fnUntraced(function* (workspace: string) {
     const known = keys.get(workspace)
@@ -70,6 +75,21 @@ const make = Effect.gen(function* () {
       Effect.map(keyOf(workspace), (key) => `img_${createHmac("sha256", key).update(bytes).digest("hex")}`),
     missing: (workspace, agentId, ids) =>
       database.run("images.missing", (db) => missingImages(db, workspace, agentId, ids)),
+    bytesOf: Effect.fnUntraced(function* (workspace: string, ids: ReadonlyArray<string>) {
+      let bytes = 0
+      const unread: Array<string> = []
+      for (const id of new Set(ids)) {
+        const size = sizes.get(workspace + id)
+        if (size === undefined) unread.push(id)
+        else bytes += size
+      }
+      if (unread.length === 0) return bytes
+      for (const [id, size] of yield* database.run("images.sizes", (db) => readSizes(db, workspace, unread))) {
+        sizes.set(workspace + id, size)
+        bytes += size
+      }
+      return bytes
+    }),
     load: Effect.fnUntraced(function* (workspace: string, ids: ReadonlyArray<string>) {
       const found = new Map<string, StoredImage>()
       const unread: Array<string> = []

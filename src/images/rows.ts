@@ -109,6 +109,17 @@ export const readImages = async (
   return new Map(rows.map(({ bytes, format, id }) => [idOf(id), { format: formatOf(format), bytes }]))
 }
 
+/** Of images by id: how many bytes each has. */
+export const readSizes = async (
+  db: Db,
+  workspace: string,
+  ids: ReadonlyArray<string>
+): Promise<ReadonlyMap<string, number>> => {
+  const { rows } = await sql<{ readonly id: Buffer; readonly size: number }>`select id, size from images
+    where workspace = ${toUuid(workspace)} and id = any(${ids.map(bytesOf)}::bytea[])`.execute(db)
+  return new Map(rows.map(({ id, size }) => [idOf(id), size]))
+}
+
 /** The workspace's sealed key; `made` is kept where it has none yet. */
 export const imageKey = async (db: Db, workspace: string, made?: string): Promise<string | undefined> => {
   const space = toUuid(workspace)

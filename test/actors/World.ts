@@ -345,7 +345,7 @@ export const startNode = Effect.fnUntraced(function* (
       perform: makePerform({
         budgets: { reserve: () => Effect.succeed("reserved") },
         bus,
-        images: { load: () => Effect.succeed(new Map()) },
+        images: { bytesOf: () => Effect.succeed(0), load: () => Effect.succeed(new Map()) },
         models,
         prompts,
         tools,
