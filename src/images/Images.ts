@@ -4,6 +4,7 @@
  * I1. An id is an HMAC of the bytes with a key of the workspace: the same bytes have one id in it, and an id tells nobody
  *     elsewhere which picture it is. The key is sealed, made with the first image, and never changes.
  * I2. Bytes never change, so they are held in memory below a cap and read once; what one prompt needs is one read.
+ * I3. Whether an image is still there is the store's to say: a thread's prompt need not ask, since what it names stays.
  */
 import { Context, Effect, Layer } from "effect"
 import { LRUCache } from "lru-cache"
@@ -17,7 +18,7 @@ export class Images extends Context.Service<
   {
     /** The id of these bytes in a workspace (I1). */
     readonly idOf: (workspace: string, bytes: Buffer) => Effect.Effect<string, DatabaseUnavailable>
-    /** Those of the ids that are not the agent's. */
+    /** Those of the ids that are not the agent's. The others are named by whoever asks, and stay (leaving.ts). */
     readonly missing: (
       workspace: string,
       agentId: string,
@@ -25,7 +26,9 @@ export class Images extends Context.Service<
     ) => Effect.Effect<ReadonlySet<string>, DatabaseUnavailable>
     /** How many bytes these have together, each counted once; those that are not there count nothing. */
     readonly bytesOf: (workspace: string, ids: ReadonlyArray<string>) => Effect.Effect<number, DatabaseUnavailable>
-    /** Images of a workspace by id; without those that are not there. */
+    /** An image of a workspace, as long as it is there. */
+    readonly find: (workspace: string, id: string) => Effect.Effect<StoredImage | undefined, DatabaseUnavailable>
+    /** Images that living threads name, by id; without those that are not there. */
     readonly load: (
       workspace: string,
       ids: ReadonlyArray<string>
@@ -70,7 +73,30 @@ const make = Effect.gen(function* () {
     return key
   })
 
+  const load = Effect.fnUntraced(function* (workspace: string, ids: ReadonlyArray<string>) {
+    const found = new Map<string, StoredImage>()
+    const unread: Array<string> = []
+    for (const id of new Set(ids)) {
+      const known = held.get(workspace + id)
+      if (known === undefined) unread.push(id)
+      else found.set(id, known)
+    }
+    if (unread.length === 0) return found
+    for (const [id, image] of yield* database.run("images.load", (db) => readImages(db, workspace, unread))) {
+      held.set(workspace + id, image)
+      found.set(id, image)
+    }
+    return found
+  })
+
   return Images.of({
+    load,
+    find: Effect.fnUntraced(function* (workspace: string, id: string) {
+      const sizes = yield* database.run("images.find", (db) => readSizes(db, workspace, [id]))
+      if (sizes.size > 0) return (yield* load(workspace, [id])).get(id)
+      held.delete(workspace + id)
+      return undefined
+    }),
     idOf: (workspace, bytes) =>
       Effect.map(keyOf(workspace), (key) => `img_${createHmac("sha256", key).update(bytes).digest("hex")}`),
     missing: (workspace, agentId, ids) =>
@@ -89,21 +115,6 @@ const make = Effect.gen(function* () {
         bytes += size
       }
       return bytes
-    }),
-    load: Effect.fnUntraced(function* (workspace: string, ids: ReadonlyArray<string>) {
-      const found = new Map<string, StoredImage>()
-      const unread: Array<string> = []
-      for (const id of new Set(ids)) {
-        const known = held.get(workspace + id)
-        if (known === undefined) unread.push(id)
-        else found.set(id, known)
-      }
-      if (unread.length === 0) return found
-      for (const [id, image] of yield* database.run("images.load", (db) => readImages(db, workspace, unread))) {
-        held.set(workspace + id, image)
-        found.set(id, image)
-      }
-      return found
     })
   })
 })
