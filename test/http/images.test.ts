@@ -9,6 +9,7 @@ import { gif, jpeg, png, pngOf, webp } from "../images.ts"
 import { type Client, startServer, type TestServer } from "../setup/server.ts"
 import { assertRefused } from "./refused.ts"
 import { ended, type Event, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
+import { Line } from "./socket.ts"
 import { eventually } from "./toolFixture.ts"
 
 let server: TestServer
@@ -132,6 +133,7 @@ describe("an upload", () => {
     ["a webp with more behind it", Buffer.concat([webp(), Buffer.from("x")]), "image/webp", 422, "image_malformed"],
     ["a broken jpeg", Buffer.from("ffd8ffe000104a46", "hex"), "image/jpeg", 422, "image_malformed"],
     ["no width", png(0, 5), "image/png", 422, "image_malformed"],
+    ["no pixels", png(0, 0), "image/png", 422, "image_malformed"],
     ["a bomb", png(30_000, 30_000), "image/png", 413, "image_too_large"],
     ["8,001 pixels", png(8_001, 1), "image/png", 413, "image_too_large"],
     ["more than 50 megapixels", png(8_000, 6_251), "image/png", 413, "image_too_large"]
@@ -186,6 +188,37 @@ describe("an upload", () => {
     const answer = await send(client, agentId, png(), "image/png")
     return answer.status === 429 ? answer : crowded(client, agentId)
   }
+
+  it("is cut off where it says no end, or another length than it has", async () => {
+    const agentId = await makeAgent(alpha)
+    const begin = (header: string) =>
+      new Line(alpha.base).send(
+        `POST /v1/agents/${agentId}/images HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${alpha.token}\r\n` +
+          `Content-Type: image/png\r\n${header}\r\n\r\n`
+      )
+    const told = async (line: Line) => {
+      const { bodies, statuses } = await line.until(({ bodies }) => bodies.length > 0)
+      line.socket.destroy()
+      return [statuses[0], bodies[0]?.error]
+    }
+    const bytes = png()
+    const endless = begin("Transfer-Encoding: chunked")
+    const piece = `100000\r\n${"x".repeat(MiB)}\r\n`
+    for (let i = 0; i < 11; i++) endless.send(piece)
+    assert.deepStrictEqual(await told(endless), [413, "image_too_large"])
+    assert.deepStrictEqual(await told(begin(`Content-Length: ${10 * MiB + 1}`)), [413, "image_too_large"])
+    const short = begin(`Content-Length: ${bytes.length - 4}`).send(bytes.toString("latin1"))
+    assert.deepStrictEqual(await told(short), [422, "image_malformed"])
+    const long = begin(`Content-Length: ${bytes.length + 4}`).send(bytes.toString("latin1"))
+    long.socket.end()
+    await long.untilClosed()
+    assert.notInclude(long.statuses, 201)
+    assert.strictEqual((await alpha.get(`/v1/agents/${agentId}/images`)).body.images.length, 0)
+    const slowly = begin(`Content-Length: ${bytes.length}`)
+    await new Promise<unknown>((written) => slowly.socket.write(bytes.subarray(0, 20), written))
+    slowly.send(bytes.subarray(20).toString("latin1"))
+    assert.deepStrictEqual(await told(slowly), [201, undefined])
+  })
 
   it("is one of four of its key at once", async () => {
     const agentId = await makeAgent(alpha)
@@ -248,6 +281,8 @@ describe("a message", () => {
     assert.strictEqual((await steer(id)).status, 201)
     const other = await alpha.post("/v1/threads", { agentId, message: { content: [image(foreign)] } })
     assertRefused(other, 422, "image_not_found", "message.content[0].imageId")
+    const elsewhere = await send(server.beta, await makeAgent(server.beta), png(31, 1), "image/png")
+    assertRefused(await steer(elsewhere.body.image.id), 422, "image_not_found", "content[0].imageId")
   })
 
   it("that a hook rewrites shows no image that it did not name: neither another agent's nor one of its own", async () => {
