@@ -38,10 +38,10 @@ export const deleteThread = async (tx: Tx, workspace: string, threadId: string):
 }
 
 /** Facts of a portion: no long locks, no large transactions. */
-const portion = 5_000
+const usualPortion = 5_000
 
 /** One portion of one thread: how many facts went, and whether the thread is done. */
-const clear = async (db: Db) => {
+const clear = async (db: Db, portion: number) => {
   const { rows } = await sql<{ readonly facts: number; readonly threads: number }>`with
       one as (select workspace, thread, agent from deleted_threads order by at limit 1 for update skip locked),
       f as (delete from facts where ctid = any (array(select f.ctid from facts f, one where f.actor = one.thread
@@ -65,11 +65,11 @@ const clear = async (db: Db) => {
 }
 
 /** E2. How many threads were cleared away. */
-export const clearDeleted = Effect.fnUntraced(function* () {
+export const clearDeleted = Effect.fnUntraced(function* (portion = usualPortion) {
   const database = yield* Database
   let done = 0
   for (;;) {
-    const { facts, threads } = yield* database.run("clear deleted threads", clear)
+    const { facts, threads } = yield* database.run("clear deleted threads", (db) => clear(db, portion))
     done += threads
     if (threads === 0 && facts === 0) return done
   }

@@ -42,7 +42,7 @@ const either: TestTool = {
 }
 
 /** A server and a model for each test of each way. */
-const places = 22
+const places = 23
 
 let server: TestServer
 let providers: Ways
@@ -55,7 +55,7 @@ let toolsetId: string
 let desk: { readonly id: string; readonly namespace: string }
 beforeAll(async () => {
   gate = new Gate()
-  providers = await startWays(places)
+  providers = await startWays(places, 30_000)
   ;[server, hooks, mcp] = await Promise.all([
     startServer({ idleMs: 50, leaseTtlMs: 20_000, models: providers.settings }),
     startHookServer(),
@@ -405,6 +405,30 @@ describe.concurrent("a judged turn of every provider's models", () => {
       assert.deepStrictEqual(outcomes(whole), ["first words"])
       assert.include(sent(-1), "I look.")
       assert.notInclude(sent(-1), "first words")
+    })
+  )
+
+  it(
+    "ends the summary that is being made when it is interrupted, and goes on",
+    withEach(async ({ calls, start }) => {
+      const { goesOn, log, provider, sent, threadId } = await start(
+        { compaction: { keepTurns: 1 } },
+        calls(echo("first words")),
+        says("done")
+      )
+      await goesOn()
+      assert.strictEqual((await server.alpha.post(`/v1/threads/${threadId}/compact`)).status, 200)
+      // It lives, and does not answer before it is given up.
+      provider.enqueue({ kind: "answer", answer: { text: ["late"] }, pings: { count: 600, pauseMs: 50 } })
+      await submit(server.alpha, threadId, "and then?")
+      await logOf(server.alpha, threadId, (events) => only(events, "compacting").length === 1)
+      await submit(server.alpha, threadId, "stop", { mode: "interrupt" })
+      assert.deepStrictEqual(
+        only(await log(4), "compacted").map(({ failureCode }) => failureCode),
+        ["turn_interrupted"]
+      )
+      assert.include(sent(-1), "first words")
+      assert.strictEqual((await log(4)).at(-1)?.type, "turn_completed")
     })
   )
 
