@@ -2,8 +2,8 @@
  * Subscriptions as whoever may change them does it, by the interface or by a tool: what is asked of rows, of models and
  * of the language of conditions first, and then of the actor.
  *
- * A1. A change is compared and set: where no version was asked for, it is made again of what the subscription has become
- *     meanwhile.
+ * A1. A change is compared and set: where no version was asked for, it is made again of what the subscription has
+ *     become meanwhile.
  * A2. NewSubscription, changed and deleted by the same request again, it is what the first has made of it.
  */
 import { Effect, Result } from "effect"

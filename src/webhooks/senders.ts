@@ -1,11 +1,11 @@
 /**
  * Sends what is due to the endpoints of webhooks: fifty at once on a node, four of one endpoint.
  *
- * N1. A look follows whatever this node has announced, whatever has come to an end, and each second; what comes within a
- *     moment shares one.
+ * N1. A look follows whatever this node has announced, whatever has come to an end, and each second; what comes within
+ *     a moment shares one.
  * N2. What cannot be written down of an attempt is sent again: at least once, never less.
- * N3. A look takes some of an endpoint ahead. What has waited for long is left to a later look, before another node might
- *     take it for lost, or its webhook is not there any more; and so is what waits for one that has ended.
+ * N3. A look takes some of an endpoint ahead. What has waited for long is left to a later look, before another node
+ *     might take it for lost, or its webhook is not there any more; and so is what waits for one that has ended.
  */
 import { Effect, FiberSet, Latch, Layer, Semaphore } from "effect"
 import { SecretEnvelope } from "../crypto/envelope.ts"
