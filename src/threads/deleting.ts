@@ -54,7 +54,8 @@ const clear = async (db: Db, portion: number) => {
       said as (select text from f union all select text from i union all select text from x),
       named as (select distinct image from said, unnest(image_names(text)) image where strpos(text, ${imageMark}) > 0),
       l as (insert into leaving_images (workspace, agent, image)
-        select one.workspace, one.agent, decode(substr(named.image, 5), 'hex') from one, named where one.agent is not null
+        select one.workspace, one.agent, decode(substr(named.image, 5), 'hex') from one, named
+        where one.agent is not null
         on conflict (workspace, agent, image) do update set at = now()),
       s as (delete from thread_spend s using one where s.workspace = one.workspace and s.thread = one.thread),
       counted as (select count(*)::int as facts from f),

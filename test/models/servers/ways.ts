@@ -42,8 +42,8 @@ export interface Place extends ProviderServer {
 }
 
 /**
- * So many servers of each way, a model each: tests that run at the same time do not meet. `idleTimeoutMs` is how long one
- * may be silent: longer than a loaded machine takes, where no test wants silence.
+ * So many servers of each way, a model each: tests that run at the same time do not meet. `idleTimeoutMs` is how long
+ * one may be silent: longer than a loaded machine takes, where no test wants silence.
  */
 export const startWays = async (places: number, idleTimeoutMs = 1_000) => {
   const models: Array<object> = []
