@@ -45,29 +45,37 @@ const picture = () => {
 const pictures = Array.from({ length: atOnce }, picture)
 const senders = pictures.map((_, i) => connect({ ...system.target, key: keys[i % keys.length] ?? "" }))
 
+type Form = "bytes" | "base64"
+/** The body of an upload. As base64 it is made anew each time, here and not in the server. */
+const formed = (body: Buffer, form: Form) =>
+  form === "bytes"
+    ? { type: "image/webp", body }
+    : { type: "application/json", body: JSON.stringify({ format: "webp", data: body.toString("base64") }) }
+
 /** As no image was before. */
-const upload = async (i: number) => {
+const upload = async (i: number, form: Form = "bytes") => {
   const [sender, body] = [senders[i], pictures[i]]
   if (sender === undefined || body === undefined) throw new Error("more uploads than a node takes at once")
   randomFillSync(body, 25, 16)
+  const sent = formed(body, form)
   const answer = await sender.client.request({
     method: "POST",
     path: `/v1/agents/${agent}/images`,
-    headers: { ...sender.authorization, "content-type": "image/webp" },
-    body
+    headers: { ...sender.authorization, "content-type": sent.type },
+    body: sent.body
   })
   const told = await answer.body.text()
   if (answer.statusCode !== 201) throw new Error(told)
 }
 /** MiB that the node takes above what it has had, at most, until some time after so many uploads at once. */
-const growth = async (many: number) => {
+const growth = async (many: number, form: Form = "bytes") => {
   const before = residentBytes(system.pid)
   let peak = before
   let over = false
   const watching = (async () => {
     for (; !over; await pause(5)) peak = Math.max(peak, residentBytes(system.pid))
   })()
-  await Promise.all(Array.from({ length: many }, (_, i) => upload(i)))
+  await Promise.all(Array.from({ length: many }, (_, i) => upload(i, form)))
   await pause(500)
   over = true
   await watching
@@ -119,6 +127,13 @@ try {
   const [one, eight] = [Math.max(first, ...ones), Math.max(...eights)]
   say("MiB that a node grows by with an upload of 10 MiB, at most", one, "at most 40", one <= 40)
   say(`MiB with ${atOnce} at once, at most`, eight, "at most 320", eight <= 320)
+
+  const texts: Array<number> = []
+  for (let i = 0; i < rounds; i++) texts.push(await growth(1, "base64"))
+  const textsAtOnce = await growth(atOnce, "base64")
+  console.log(
+    `MiB of one as base64: ${texts.map((one) => one.toFixed(0)).join(", ")}; of ${atOnce}: ${textsAtOnce.toFixed(0)}`
+  )
 
   const rates = await turnsBeside(2 * pairs)
   const shares = Array.from({ length: pairs }, (_, i) => (rates[2 * i + 1] ?? 0) / (rates[2 * i] ?? 1))

@@ -64,17 +64,50 @@ const done = (text: string | BodyRefusal) => (typeof text === "string" ? Effect.
 const isBodiless = (request: HttpServerRequest.HttpServerRequest) =>
   header(request, "transfer-encoding") === undefined && (header(request, "content-length") ?? "0") === "0"
 
-/** The bytes of a body, straight from Node's request: of one packet this is a single event. */
+/** Where the pieces of a body are kept until it is complete. */
+interface Gathering {
+  readonly add: (piece: Buffer) => void
+  readonly whole: () => Buffer
+}
+
+/** Holds what has come and no more; at the end once more, as one. */
+const inPieces = (): Gathering => {
+  const pieces: Array<Buffer> = []
+  return {
+    add: (piece) => {
+      pieces.push(piece)
+    },
+    whole: () => (pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces))
+  }
+}
+
+/** Holds from the first piece on as much as was announced, and never twice: for few large bodies. */
+const inOneBuffer = (announced: number): Gathering => {
+  const whole = Buffer.allocUnsafeSlow(announced)
+  let bytes = 0
+  return {
+    add: (piece) => {
+      bytes += piece.copy(whole, bytes)
+    },
+    whole: () => whole.subarray(0, bytes)
+  }
+}
+
+/**
+ * The bytes of a body, straight from Node's request: of one packet this is a single event. `isLarge`: a body that says
+ * its length is read into one buffer.
+ */
 export const readBytes = (
   request: HttpServerRequest.HttpServerRequest,
   { keyId, room, took }: Sender,
-  most: number = limits.bodyBytes
+  most: number = limits.bodyBytes,
+  isLarge = false
 ) =>
   Effect.callback<Buffer, BodyRefusal>((resume) => {
     const source = NodeHttpServerRequest.toIncomingMessage(request)
     if (source.headers.expect !== undefined) NodeHttpServerRequest.toServerResponse(request).writeContinue()
     const announced = Number(source.headers["content-length"] ?? Number.NaN)
-    const chunks: Array<Buffer> = []
+    let gathering: Gathering | undefined
     let bytes = 0
     let arriving: Arriving | undefined
     const over = () => {
@@ -109,14 +142,16 @@ export const readBytes = (
       if (bytes > most) return refuse(tooLarge(most))
       const refused = crowded(chunk.length)
       if (refused !== undefined) return refuse(refused)
-      chunks.push(chunk)
+      // The listener hands on no more than was announced.
+      gathering ??= isLarge && bytes < announced && announced <= most ? inOneBuffer(announced) : inPieces()
+      gathering.add(chunk)
     }
     let complete = false
     // What is complete has no more to say: its listeners go with it.
     const onEnd = () => {
       complete = true
       over()
-      resume(Effect.succeed(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, bytes)))
+      resume(Effect.succeed(gathering?.whole() ?? Buffer.alloc(0)))
     }
     const onCut = () => {
       if (complete) return

@@ -47,7 +47,9 @@ export const makePrepare = (preparing: Preparing) => {
   })
 
   const compactingNext = Effect.fnUntraced(function* (being: ActorView<Snapshot>, request: Of<"compact">, at: number) {
-    if (!(yield* preparing.compactable(being)))
+    // Of an archived thread the chart says so, however many turns it has.
+    const { archivedAt } = being.snapshot.context.carry
+    if (archivedAt === undefined && !(yield* preparing.compactable(being)))
       return yield* new Declined({
         reason: "nothing_to_compact",
         message: "There is no turn before those that stay as they are."

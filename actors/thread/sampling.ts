@@ -27,7 +27,7 @@ import { emptyToolkit, judgesResponses, type Toolkit } from "./tools/toolkit.ts"
 export interface SamplingServices extends Omit<Paying, "needed" | "prices"> {
   readonly models: Models["Service"]
   readonly prompts: Prompts
-  readonly images: Pick<Images["Service"], "load">
+  readonly images: Pick<Images["Service"], "bytesOf" | "load">
   readonly bus: Bus["Service"]
   /** In [0, 1). */
   readonly random: () => number
@@ -90,6 +90,14 @@ export const makeSampling = (sampling: Sampling) => {
   const { budgets, bus, enter, images, isCapped, models, needed, prompts, random, toolkitOf } = sampling
   const paid = makePaying({ budgets, isCapped, needed, prices: pricesOf(models.list) })
   const compacting = makeCompacting(models)
+
+  /** What a call holds of the images that its conversation names: their bytes, and the base64 that goes out. */
+  const imageBytes = (workspace: string, messages: Prompt["messages"]) => {
+    const ids = imagesIn(messages)
+    return ids.length === 0
+      ? Effect.succeed(0)
+      : Effect.map(needed(images.bytesOf(workspace, ids)), (bytes) => Math.ceil((bytes * 7) / 3))
+  }
 
   /** The call of the model, once it is paid for; or the round of compaction that has to come first. */
   const answerTo = (
@@ -155,7 +163,7 @@ export const makeSampling = (sampling: Sampling) => {
       const { systemPrompt: system } = toolkit
       // What hooks have to judge first is shown to nobody.
       const hidden = judgesResponses(toolkit.hooks, settingsOf(being))
-      const answered = yield* prompts.lend(ref, stretchOf(being.snapshot.context), needed, (messages) => {
+      const answer = (messages: Prompt["messages"]) => {
         const prompt: Prompt = {
           messages,
           tools: definitions,
@@ -164,7 +172,10 @@ export const makeSampling = (sampling: Sampling) => {
           ...(system === undefined ? {} : { system })
         }
         return answerTo(being, job, toolkit, prompt, onText(hidden))
-      })
+      }
+      const answered = yield* prompts.lend(ref, stretchOf(being.snapshot.context), needed, answer, (messages) =>
+        imageBytes(ref.workspace, messages)
+      )
       if ("type" in answered) {
         discard()
         return answered

@@ -2,7 +2,8 @@
  * Images on their way to this node: larger than any other body, so they are few at once.
  *
  * U1. At most eight uploads at once on a node, and half of them of one key; a ninth is 429.
- * U2. One buffer holds what came. What is over the limit is not buffered.
+ * U2. An upload that says its length is read into one buffer; one in chunks is put together at its end, and takes twice
+ *     its bytes then. What is over the limit is not buffered.
  */
 import { Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
@@ -84,7 +85,7 @@ export const makeUploads = () => {
     const cap = kind === "json" ? limits.uploadBytes : most
     const over = kind === "json" ? undefined : tooLarge
     if (Number(header(request, "content-length")) > cap && over !== undefined) return Effect.fail(over)
-    return readBytes(request, { ...sender, room: roomy }, cap).pipe(
+    return readBytes(request, { ...sender, room: roomy }, cap, true).pipe(
       Effect.mapError((refused) => (refused.error === "payload_too_large" && over !== undefined ? over : refused)),
       Effect.flatMap((bytes): Effect.Effect<Upload, UploadRefusal> => {
         if (kind !== "json") return Effect.succeed({ format: kind, bytes })

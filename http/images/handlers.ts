@@ -82,7 +82,7 @@ export const ImagesHandlers = HttpApiBuilder.group(
         "get",
         Effect.fnUntraced(function* ({ params: { imageId }, request }) {
           const { workspace } = yield* Caller
-          const image = (yield* images.load(workspace, [imageId])).get(imageId)
+          const image = yield* images.find(workspace, imageId)
           if (image === undefined) return yield* noImage
           const headers = {
             etag: `"${imageId}"`,

@@ -7,6 +7,7 @@ import { Budgets } from "../agents/Budgets.ts"
 import { rollUpSpend, settleOverdue } from "../agents/budgetChores.ts"
 import type { Database, DatabaseUnavailable } from "../database/Database.ts"
 import type { Lease } from "../journal/Lease.ts"
+import { forgetImages } from "../images/leaving.ts"
 import { forgetMemory } from "../memory/forgetting.ts"
 import { foldTallies } from "../quotas/tallies.ts"
 import { choreDuration, choresDone, record } from "../telemetry/metrics.ts"
@@ -33,6 +34,7 @@ export const chores: ReadonlyArray<Chore<Budgets | Database | Lease>> = [
   { name: "roll up spend", every: "1 hour", work: rollUpSpend() },
   { name: "fold usage", every: "1 hour", work: foldUsage() },
   { name: "clear deleted threads", every: "10 seconds", work: clearDeleted() },
+  { name: "forget images", every: "1 minute", work: forgetImages() },
   { name: "forget memory", every: "1 hour", work: forgetMemory() },
   { name: "retain feed messages", every: "1 minute", work: retainMessages() },
   { name: "forget places of subscriptions", every: "1 hour", work: forgetUnborn() },

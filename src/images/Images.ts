@@ -4,26 +4,31 @@
  * I1. An id is an HMAC of the bytes with a key of the workspace: the same bytes have one id in it, and an id tells
  *     nobody elsewhere which picture it is. The key is sealed, made with the first image, and never changes.
  * I2. Bytes never change, so they are held in memory below a cap and read once; what one prompt needs is one read.
+ * I3. Whether an image is still there is the store's to say: a thread's prompt need not ask, since what it names stays.
  */
 import { Context, Effect, Layer } from "effect"
 import { LRUCache } from "lru-cache"
 import { createHmac, randomBytes } from "node:crypto"
 import { SecretEnvelope } from "../crypto/envelope.ts"
 import { Database, type DatabaseUnavailable } from "../database/Database.ts"
-import { imageKey, missingImages, readImages, type StoredImage } from "./rows.ts"
+import { imageKey, missingImages, readImages, readSizes, type StoredImage } from "./rows.ts"
 
 export class Images extends Context.Service<
   Images,
   {
     /** The id of these bytes in a workspace (I1). */
     readonly idOf: (workspace: string, bytes: Buffer) => Effect.Effect<string, DatabaseUnavailable>
-    /** Those of the ids that are not the agent's. */
+    /** Those of the ids that are not the agent's. The others are named by whoever asks, and stay (leaving.ts). */
     readonly missing: (
       workspace: string,
       agentId: string,
       ids: ReadonlyArray<string>
     ) => Effect.Effect<ReadonlySet<string>, DatabaseUnavailable>
-    /** Images of a workspace by id; without those that are not there. */
+    /** How many bytes these have together, each counted once; those that are not there count nothing. */
+    readonly bytesOf: (workspace: string, ids: ReadonlyArray<string>) => Effect.Effect<number, DatabaseUnavailable>
+    /** An image of a workspace, as long as it is there. */
+    readonly find: (workspace: string, id: string) => Effect.Effect<StoredImage | undefined, DatabaseUnavailable>
+    /** Images that living threads name, by id; without those that are not there. */
     readonly load: (
       workspace: string,
       ids: ReadonlyArray<string>
@@ -38,6 +43,7 @@ export class Images extends Context.Service<
 
 const heldBytes = 64 * 1024 * 1024
 const heldKeys = 1_000
+const heldSizes = 20_000
 
 const placeOf = (workspace: string) => ({ workspace, id: workspace, purpose: "images" })
 
@@ -49,6 +55,8 @@ const make = Effect.gen(function* () {
     maxSize: heldBytes,
     sizeCalculation: ({ bytes }) => bytes.length + 1
   })
+
+  const sizes = new LRUCache<string, number>({ max: heldSizes })
 
   const keyOf = Effect.fnUntraced(function* (workspace: string) {
     const known = keys.get(workspace)
@@ -65,25 +73,48 @@ const make = Effect.gen(function* () {
     return key
   })
 
+  const load = Effect.fnUntraced(function* (workspace: string, ids: ReadonlyArray<string>) {
+    const found = new Map<string, StoredImage>()
+    const unread: Array<string> = []
+    for (const id of new Set(ids)) {
+      const known = held.get(workspace + id)
+      if (known === undefined) unread.push(id)
+      else found.set(id, known)
+    }
+    if (unread.length === 0) return found
+    for (const [id, image] of yield* database.run("images.load", (db) => readImages(db, workspace, unread))) {
+      held.set(workspace + id, image)
+      found.set(id, image)
+    }
+    return found
+  })
+
   return Images.of({
+    load,
+    find: Effect.fnUntraced(function* (workspace: string, id: string) {
+      const sizes = yield* database.run("images.find", (db) => readSizes(db, workspace, [id]))
+      if (sizes.size > 0) return (yield* load(workspace, [id])).get(id)
+      held.delete(workspace + id)
+      return undefined
+    }),
     idOf: (workspace, bytes) =>
       Effect.map(keyOf(workspace), (key) => `img_${createHmac("sha256", key).update(bytes).digest("hex")}`),
     missing: (workspace, agentId, ids) =>
       database.run("images.missing", (db) => missingImages(db, workspace, agentId, ids)),
-    load: Effect.fnUntraced(function* (workspace: string, ids: ReadonlyArray<string>) {
-      const found = new Map<string, StoredImage>()
+    bytesOf: Effect.fnUntraced(function* (workspace: string, ids: ReadonlyArray<string>) {
+      let bytes = 0
       const unread: Array<string> = []
       for (const id of new Set(ids)) {
-        const known = held.get(workspace + id)
-        if (known === undefined) unread.push(id)
-        else found.set(id, known)
+        const size = sizes.get(workspace + id)
+        if (size === undefined) unread.push(id)
+        else bytes += size
       }
-      if (unread.length === 0) return found
-      for (const [id, image] of yield* database.run("images.load", (db) => readImages(db, workspace, unread))) {
-        held.set(workspace + id, image)
-        found.set(id, image)
+      if (unread.length === 0) return bytes
+      for (const [id, size] of yield* database.run("images.sizes", (db) => readSizes(db, workspace, unread))) {
+        sizes.set(workspace + id, size)
+        bytes += size
       }
-      return found
+      return bytes
     })
   })
 })

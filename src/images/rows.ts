@@ -6,6 +6,7 @@ import { toTimestamp } from "../domain/time.ts"
 import type { Db, Tx } from "../database/handle.ts"
 import { behind, type Position } from "../database/newestFirst.ts"
 import type { Image, Picture } from "./image.ts"
+import { stay } from "./leaving.ts"
 
 const prefix = "img_"
 const bytesOf = (id: string) => Buffer.from(id.slice(prefix.length), "hex")
@@ -44,11 +45,15 @@ export const keepImage = async (
   { bytes, format, height, id, width }: Picture & { readonly id: string; readonly bytes: Buffer }
 ): Promise<{ readonly image: Image; readonly fresh: boolean }> => {
   const [space, agent, key] = [toUuid(workspace), toUuid(agentId), bytesOf(id)]
-  await sql`insert into images (workspace, id, format, width, height, size, bytes)
-    values (${space}, ${key}, ${format}, ${width}, ${height}, ${bytes.length}, ${bytes}) 
-      on conflict do nothing`.execute(
-    tx
-  )
+  await stay(tx, space, agent, [key])
+  // Held until the agent has it: a removal may have come between (leaving.ts, V3).
+  for (let isHeld = false; !isHeld; ) {
+    await sql`insert into images (workspace, id, format, width, height, size, bytes)
+      values (${space}, ${key}, ${format}, ${width}, ${height}, ${bytes.length}, ${bytes})
+      on conflict do nothing`.execute(tx)
+    const held = await sql`select from images where workspace = ${space} and id = ${key} for key share`.execute(tx)
+    isHeld = held.rows.length > 0
+  }
   const { rows: made } = await sql<{ readonly created_at: Date }>`insert into image_agents (workspace, agent, image)
     values (${space}, ${agent}, ${key}) on conflict do nothing returning created_at`.execute(tx)
   const { rows } = await sql<Row>`select i.id, i.format, i.width, i.height, i.size, a.created_at, a.place
@@ -79,17 +84,30 @@ export const listImages = async (
   return rows.map((row) => ({ image: imageOf(row), position: { at: row.created_at.getTime(), id: row.place } }))
 }
 
-/** Those of the ids that are not the agent's. */
+/** Those of the ids that are the agent's, and whether they are about to go (leaving.ts). */
+const ownImages = async (db: Db, space: string, agent: string, ids: ReadonlyArray<string>) => {
+  const { rows } = await sql<{ readonly image: Buffer; readonly leaving: boolean }>`
+    select a.image, l.image is not null as leaving from image_agents a
+      left join leaving_images l on l.workspace = a.workspace and l.agent = a.agent and l.image = a.image
+    where a.workspace = ${space} and a.agent = ${agent} and a.image = any(${ids.map(bytesOf)}::bytea[])`.execute(db)
+  return rows
+}
+
+/** Those of the ids that are not the agent's. The others are named now, and stay. */
 export const missingImages = async (
   db: Db,
   workspace: string,
   agentId: string,
   ids: ReadonlyArray<string>
 ): Promise<ReadonlySet<string>> => {
-  const { rows } = await sql<{ readonly image: Buffer }>`select image from image_agents
-    where workspace = ${toUuid(workspace)} and agent = ${toUuid(agentId)}
-      and image = any(${ids.map(bytesOf)}::bytea[])`.execute(db)
-  const found = new Set(rows.map(({ image }) => idOf(image)))
+  const [space, agent] = [toUuid(workspace), toUuid(agentId)]
+  let own = await ownImages(db, space, agent, ids)
+  const leaving = own.flatMap(({ image, leaving }) => (leaving ? [image] : []))
+  if (leaving.length > 0) {
+    await stay(db, space, agent, leaving)
+    own = await ownImages(db, space, agent, ids)
+  }
+  const found = new Set(own.map(({ image }) => idOf(image)))
   return new Set(ids.filter((id) => !found.has(id)))
 }
 
@@ -108,6 +126,17 @@ export const readImages = async (
     select id, format, bytes from images
     where workspace = ${toUuid(workspace)} and id = any(${ids.map(bytesOf)}::bytea[])`.execute(db)
   return new Map(rows.map(({ bytes, format, id }) => [idOf(id), { format: formatOf(format), bytes }]))
+}
+
+/** Of images by id: how many bytes each has. */
+export const readSizes = async (
+  db: Db,
+  workspace: string,
+  ids: ReadonlyArray<string>
+): Promise<ReadonlyMap<string, number>> => {
+  const { rows } = await sql<{ readonly id: Buffer; readonly size: number }>`select id, size from images
+    where workspace = ${toUuid(workspace)} and id = any(${ids.map(bytesOf)}::bytea[])`.execute(db)
+  return new Map(rows.map(({ id, size }) => [idOf(id), size]))
 }
 
 /** The workspace's sealed key; `made` is kept where it has none yet. */

@@ -4,6 +4,8 @@
  * C1. The results of a response's calls stand right after it, whatever was said meanwhile; a steer comes after them.
  * C2. Every call has a result (one that says so where none was recorded), and every result has a call.
  * C3. Ids of calls are unique in the conversation and made of characters that every provider takes.
+ * C4. A summary is asked of words alone: calls and results are told as text. So no provider looks for their tools,
+ *     their ids or the reasoning that came with them, of which a summary is not told.
  */
 import {
   isJSONObject,
@@ -102,7 +104,35 @@ const makeCallIds = () => {
   }
 }
 
+const asText = (value: unknown) => (typeof value === "string" ? value : (JSON.stringify(value) ?? ""))
+
+/** C4. */
+const inWords = (message: PromptMessage): LanguageModelV4Prompt => {
+  switch (message.role) {
+    case "summary":
+      return [summaryMessage(message.text)]
+    case "user":
+      return [userMessage(message, undefined)]
+    case "assistant": {
+      const calls = message.calls.map(({ input, name }) => `[It called ${name} with ${asText(input)}]`)
+      const said = [message.text, ...calls].filter((words) => words.trim() !== "")
+      return said.length === 0 ? [] : [{ role: "assistant", content: [{ type: "text", text: said.join("\n") }] }]
+    }
+    case "tool": {
+      const { failure, name, output } = message
+      const became =
+        failure === undefined ? `${name} gave ${asText(output)}` : `${name} failed: ${failure.code}: ${failure.text}`
+      return [{ role: "user", content: [{ type: "text", text: `[${became}]` }] }]
+    }
+  }
+}
+
 export const toConversation = (prompt: Prompt, provider: string, sight: ImageSight = blind): LanguageModelV4Prompt => {
+  if (prompt.purpose === "summary")
+    return [
+      ...prompt.messages.flatMap(inWords),
+      { role: "user", content: [{ type: "text", text: summaryRequestOf(prompt) }] }
+    ]
   const results = new Map<string, ToolMessage>()
   for (const message of prompt.messages) if (message.role === "tool") results.set(message.toolCallId, message)
   const callIdOf = makeCallIds()
@@ -132,8 +162,6 @@ export const toConversation = (prompt: Prompt, provider: string, sight: ImageSig
     const beside = sight.inResults ? [] : message.calls.flatMap((call) => seenIn(results.get(call.toolCallId), sight))
     if (beside.length > 0) conversation.push(imagesMessage(beside))
   }
-  if (prompt.purpose === "summary")
-    conversation.push({ role: "user", content: [{ type: "text", text: summaryRequestOf(prompt) }] })
   return conversation
 }
 
@@ -161,7 +189,7 @@ const wireSchema = (schema: unknown): InputSchema => {
 }
 
 /**
- * The prompt's tools. Where it has none, those that the history still names: providers refuse a history with calls
+ * The prompt's tools. Where a turn has none, those that the history still names: providers refuse a history with calls
  * beside an empty list of tools.
  */
 export const toTools = (prompt: Prompt): Array<LanguageModelV4FunctionTool> => {
@@ -173,7 +201,7 @@ export const toTools = (prompt: Prompt): Array<LanguageModelV4FunctionTool> => {
       inputSchema: wireSchema(inputSchema)
     })
   )
-  if (tools.length > 0) return tools
+  if (tools.length > 0 || prompt.purpose === "summary") return tools
   const gone = new Set<string>()
   for (const message of prompt.messages)
     if (message.role === "assistant") for (const call of message.calls) gone.add(toProviderName(call.name))

@@ -3,13 +3,15 @@
  *
  * D1. Only an archived thread at rest is deleted. Its head goes first: without it nothing of the thread is found, and
  *     no node can write to it.
- * D2. What is left of it is found by its row in deleted_threads, which goes last.
+ * D2. What is left of it is found by its row in deleted_threads, which goes last. Images that it named are handed
+ *     to whoever sees whether anything else names them (src/images/leaving.ts).
  */
 import { Effect } from "effect"
 import { sql } from "kysely"
 import { Database } from "../database/Database.ts"
 import type { Db, Tx } from "../database/handle.ts"
 import { toUuid } from "../domain/ids.ts"
+import { imageMark } from "../images/leaving.ts"
 
 export type Deletion = "deleted" | "not_found" | "not_archived"
 
@@ -27,24 +29,34 @@ export const deleteThread = async (tx: Tx, workspace: string, threadId: string):
   const [found] = rows
   if (found === undefined) return "not_found"
   if (!found.archived || !found.resting) return "not_archived"
-  await sql`with gone as (delete from heads where workspace = ${space} and id = ${thread} returning workspace, id),
+  await sql`with gone as (delete from heads where workspace = ${space} and id = ${thread}
+        returning workspace, id, parent),
       listed as (delete from archived_threads where thread = ${thread})
-    insert into deleted_threads (workspace, thread) select workspace, id from gone on conflict do nothing`.execute(tx)
+    insert into deleted_threads (workspace, thread, agent) select workspace, id, parent from gone
+      on conflict do nothing`.execute(tx)
   return "deleted"
 }
 
 /** Facts of a portion: no long locks, no large transactions. */
-const portion = 5_000
+const usualPortion = 5_000
 
 /** One portion of one thread: how many facts went, and whether the thread is done. */
-const clear = async (db: Db) => {
+const clear = async (db: Db, portion: number) => {
   const { rows } = await sql<{ readonly facts: number; readonly threads: number }>`with
-      one as (select workspace, thread from deleted_threads order by at limit 1 for update skip locked),
+      one as (select workspace, thread, agent from deleted_threads order by at limit 1 for update skip locked),
       f as (delete from facts where ctid = any (array(select f.ctid from facts f, one where f.actor = one.thread
-        limit ${portion})) returning 1),
-      i as (delete from inputs i using one where i.workspace = one.workspace and i.actor = one.thread),
+        limit ${portion})) returning event as text),
+      i as (delete from inputs i using one where i.workspace = one.workspace and i.actor = one.thread
+        returning body as text),
       w as (delete from waits w using one where w.workspace = one.workspace and w.actor = one.thread),
-      x as (delete from inbox x using one where x.workspace = one.workspace and x.actor = one.thread),
+      x as (delete from inbox x using one where x.workspace = one.workspace and x.actor = one.thread
+        returning command as text),
+      said as (select text from f union all select text from i union all select text from x),
+      named as (select distinct image from said, unnest(image_names(text)) image where strpos(text, ${imageMark}) > 0),
+      l as (insert into leaving_images (workspace, agent, image)
+        select one.workspace, one.agent, decode(substr(named.image, 5), 'hex') from one, named
+        where one.agent is not null
+        on conflict (workspace, agent, image) do update set at = now()),
       s as (delete from thread_spend s using one where s.workspace = one.workspace and s.thread = one.thread),
       counted as (select count(*)::int as facts from f),
       d as (delete from deleted_threads d using one, counted where d.thread = one.thread and counted.facts < ${portion}
@@ -54,11 +66,11 @@ const clear = async (db: Db) => {
 }
 
 /** D2. How many threads were cleared away. */
-export const clearDeleted = Effect.fnUntraced(function* () {
+export const clearDeleted = Effect.fnUntraced(function* (portion = usualPortion) {
   const database = yield* Database
   let done = 0
   for (;;) {
-    const { facts, threads } = yield* database.run("clear deleted threads", clear)
+    const { facts, threads } = yield* database.run("clear deleted threads", (db) => clear(db, portion))
     done += threads
     if (threads === 0 && facts === 0) return done
   }

@@ -8,7 +8,7 @@ import { Lease } from "../journal/Lease.ts"
 import { noteProbe } from "../toolsets/changes.ts"
 import type { Probed } from "../toolsets/rows.ts"
 import { noteSeen } from "../toolsets/status.ts"
-import { listingOf, type Offers } from "./mcp/listing.ts"
+import { listingOf, type Listed } from "./mcp/listing.ts"
 import type { McpFailure } from "./mcp/McpFailure.ts"
 import { type McpServer, Sessions } from "./mcp/Sessions.ts"
 import { Schemas, type Unjudged } from "./Schemas.ts"
@@ -35,7 +35,7 @@ const makeProbing = Effect.gen(function* () {
   const probedOf = Effect.fnUntraced(function* (
     workspace: string,
     namespace: string,
-    asking: Effect.Effect<Offers, McpFailure>
+    asking: Effect.Effect<Listed, McpFailure>
   ): Effect.fn.Return<Probed, Unjudged> {
     const asked = yield* Effect.result(asking)
     // Schemas may wait long to be read: what calls have shown meanwhile is later than this.

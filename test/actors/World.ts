@@ -346,7 +346,7 @@ export const startNode = Effect.fnUntraced(function* (
         budgets: { reserve: () => Effect.succeed("reserved"), during: (_, work) => work },
         isCapped: () => Effect.succeed(false),
         bus,
-        images: { load: () => Effect.succeed(new Map()) },
+        images: { bytesOf: () => Effect.succeed(0), load: () => Effect.succeed(new Map()) },
         models,
         prompts,
         tools,

@@ -4,6 +4,7 @@ import fc from "fast-check"
 import { boundaryOf } from "../../actors/thread/memory/boundaries.ts"
 import { standingAgain, summarised, summarisedTokens, toSummarise } from "../../actors/thread/memory/summaries.ts"
 import type { PromptMessage } from "../../src/models/Model.ts"
+import { bytesOfMessage } from "../../src/models/promptTokens.ts"
 
 interface Drawn {
   /** Of each turn: of each response its calls, and whether a steer comes before it. */
@@ -179,6 +180,35 @@ describe("what a summary is made of", () => {
     )
     assert.include(JSON.stringify(told), "[image img_1]")
     assert.deepStrictEqual(toSummarise(messages, 1, 1_000_000).length, 1)
+  })
+
+  it("fits, however much its calls were given, and however long they say why they failed", () => {
+    const long = "x".repeat(100_000)
+    const call = { turnId: "trn_1", toolCallId: "call_1", providerToolCallId: "call_1", name: "tool" }
+    const messages: ReadonlyArray<PromptMessage> = [
+      { role: "user", turnId: "trn_1", at: { pos: 1, seq: 1 }, content: [{ type: "text", text: "go" }] },
+      {
+        role: "assistant",
+        turnId: "trn_1",
+        at: { pos: 2, seq: 2 },
+        modelId: "m/one",
+        text: "",
+        calls: [{ ...call, input: { begins: "here", of: long } }]
+      },
+      {
+        role: "tool",
+        ...call,
+        at: { pos: 3, seq: 3 },
+        output: null,
+        failure: { code: "tool_error", text: `why${long}` }
+      }
+    ]
+    const told = toSummarise(messages, 3, 1_000)
+    assert.isAtMost(
+      told.reduce((sum, message) => sum + bytesOfMessage(message), 0),
+      4_000
+    )
+    for (const words of ["begins", "tool_error", "why"]) assert.include(JSON.stringify(told), words)
   })
 })
 

@@ -16,6 +16,7 @@ import { JournalUnavailable, type Log } from "../../src/journal/Journal.ts"
 import { ModelFailure, type ModelReply, type SampleRequest } from "../../src/models/Model.ts"
 import { freshId } from "../../src/seed.ts"
 import { call, usage, Walk } from "../machines/Walk.ts"
+import { logOfWalk } from "./walkLog.ts"
 
 /** Nobody minds whether the job has begun, and there is room. */
 const start: Start = { begun: () => {}, enter: () => undefined }
@@ -50,7 +51,7 @@ const performing = Effect.fnUntraced(function* (
     budgets: { reserve: () => Effect.succeed("reserved"), during: (_, work) => work },
     isCapped: () => Effect.succeed(false),
     prompts: new Prompts(limits, () => Effect.succeed(emptyLog)),
-    images: { load: () => Effect.succeed(new Map()) },
+    images: { bytesOf: () => Effect.succeed(0), load: () => Effect.succeed(new Map()) },
     tools: noTools,
     random: () => 0.5,
     hooks: { evaluate: ({ deliveryId }) => Effect.succeed({ decision: "allow", latencyMs: 1, deliveryId }) },
@@ -291,6 +292,41 @@ describe("model calls under way", () => {
       assert.deepStrictEqual(under, turns)
       yield* TestClock.adjust(5_000)
       for (const job of jobs) yield* Fiber.await(job)
+    })
+  )
+
+  it.effect("hold no more images together either: they are counted before they are read", () =>
+    Effect.gen(function* () {
+      const imageId = `img_${"0".repeat(64)}`
+      const image = { format: "png" as const, bytes: Buffer.alloc(1_000) }
+      const walk = new Walk()
+      walk.do(walk.submission("A", "queue", { content: [{ type: "image", imageId }] }))
+      let [reads, under] = [0, 0]
+      const { perform } = yield* performing({
+        prompts: new Prompts({ keptBytes: 0, underWayBytes: 7_000 }, (_, after, types) =>
+          Effect.succeed(logOfWalk(walk, after, types))
+        ),
+        images: {
+          bytesOf: (_, ids) => Effect.succeed(ids.length * image.bytes.length),
+          load: () =>
+            Effect.sync(() => {
+              reads++
+              return new Map([[imageId, image]])
+            })
+        },
+        sample: ({ prompt }) =>
+          Effect.suspend(() => {
+            under++
+            assert.deepStrictEqual([...(prompt.images?.keys() ?? [])], [imageId])
+            return Effect.as(Effect.sleep(1_000), { text: "x", calls: [], usage, durationMs: 1 })
+          })
+      })
+      const jobs = yield* Effect.forEach([1, 2, 3, 4], () => Effect.forkChild(perform(being(walk), jobOf(walk), start)))
+      yield* TestClock.adjust(500)
+      assert.deepStrictEqual([reads, under], [2, 2], "an image counts as its bytes, and the base64 that goes out")
+      yield* TestClock.adjust(5_000)
+      for (const job of jobs) yield* Fiber.await(job)
+      assert.deepStrictEqual([reads, under], [4, 4])
     })
   )
 })

@@ -2,31 +2,22 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { Prompts } from "../../actors/thread/memory/prompts.ts"
-import { factRow } from "../../actors/thread/replies/rows.ts"
-import type { ActorRef, StoredFact } from "../../src/journal/Journal.ts"
-import { logOf } from "../../src/journal/wholeLog.ts"
+import type { ActorRef } from "../../src/journal/Journal.ts"
 import type { PromptMessage } from "../../src/models/Model.ts"
 import { freshId } from "../../src/seed.ts"
 import { call, turnOf, Walk } from "../machines/Walk.ts"
+import { logOfWalk } from "./walkLog.ts"
 
 const ref = (): ActorRef => ({ workspace: freshId("workspace"), kind: "thread", id: freshId("thread") })
 
-const stored = (walk: Walk): ReadonlyArray<StoredFact> => {
-  let seq = 0
-  return walk.log.map((fact, i) => {
-    const row = factRow(fact)
-    return { ...row, pos: i + 1, seq: row.public ? ++seq : null }
-  })
-}
-
-const logOfWalk = (walk: Walk) => (_: ActorRef, after: number, types: ReadonlyArray<string>) =>
-  Effect.succeed(logOf(stored(walk).filter(({ pos, type }) => pos > after && types.includes(type))))
+const reading = (walk: Walk) => (_: ActorRef, after: number, types: ReadonlyArray<string>) =>
+  Effect.succeed(logOfWalk(walk, after, types))
 
 const whole = (walk: Walk) => ({ from: 0, to: walk.log.length })
 
 const cold = (walk: Walk) =>
   Effect.runSync(
-    new Prompts({ keptBytes: 1_000_000, underWayBytes: 1_000_000 }, logOfWalk(walk)).upTo(ref(), whole(walk))
+    new Prompts({ keptBytes: 1_000_000, underWayBytes: 1_000_000 }, reading(walk)).upTo(ref(), whole(walk))
   )
 
 const short = (messages: ReadonlyArray<PromptMessage>) =>
@@ -79,6 +70,13 @@ describe("a prompt", () => {
     assert.deepStrictEqual(short(cold(walk)), ["user A", 'assistant "done"', "user R"])
   })
 
+  it("keeps the summary that was made in a retried turn: it stands for the turns before that one", () => {
+    const walk = new Walk().queue("A").reply().queue("B").compacts().summarises({ summary: "Of A." })
+    walk.reply("", call("a")).returns().fail()
+    walk.do(walk.submission("R", "queue", { retryOf: turnOf("B") }))
+    assert.deepStrictEqual(short(cold(walk)), ["summary Of A.", "user R"])
+  })
+
   it("keeps a turn that failed or was cancelled when nobody retried it", () => {
     const walk = new Walk().queue("A").reply("", call("a")).cancel().queue("B")
     assert.deepStrictEqual(short(cold(walk)), ["user A", 'assistant "" a', "tool a: turn_interrupted", "user B"])
@@ -97,7 +95,7 @@ describe("a kept prompt", () => {
     let reads = 0
     const prompts = new Prompts({ keptBytes: bytes, underWayBytes: bytes }, (actor, after, types) => {
       reads++
-      return logOfWalk(walks.get(actor.id) ?? new Walk())(actor, after, types)
+      return reading(walks.get(actor.id) ?? new Walk())(actor, after, types)
     })
     return { prompts, reads: () => reads }
   }
@@ -137,7 +135,7 @@ describe("a kept prompt", () => {
     const walk = new Walk().queue("A").reply("", call("a")).returns().reply()
     const gate = Effect.runSync(Deferred.make<void>())
     const prompts = new Prompts({ keptBytes: 1_000_000, underWayBytes: 1_000_000 }, (actor, after, types) =>
-      Effect.andThen(Deferred.await(gate), logOfWalk(walk)(actor, after, types))
+      Effect.andThen(Deferred.await(gate), reading(walk)(actor, after, types))
     )
     const both = Effect.runFork(
       Effect.all([prompts.upTo(thread, whole(walk)), prompts.upTo(thread, whole(walk))], { concurrency: 2 })

@@ -6,7 +6,7 @@ import { clearDeleted } from "../../src/threads/deleting.ts"
 import { type Client, startServer, type TestServer } from "../setup/server.ts"
 import { type McpServer, startMcpServer } from "../tools/mcpServer.ts"
 import { assertRefused } from "./refused.ts"
-import { addToolset } from "./toolFixture.ts"
+import { addToolset, eventually } from "./toolFixture.ts"
 import { type Event, ended, logOf, makeThread, submit } from "./threadFixture.ts"
 
 let server: TestServer
@@ -111,7 +111,7 @@ describe("a conversation above the trigger", () => {
     assert.strictEqual(log.at(-1)?.failureCode, "context_overflow")
   })
 
-  it("of a model whose window nobody knows is summarised after its provider has said so", async () => {
+  it("that its provider counts higher than was foreseen is summarised after it has said so", async () => {
     const threadId = await makeThread(alpha, await agentOf({ triggerRatio: 0.95, keepTurns: 1 }))
     // The provider counts other tokens than were foreseen.
     const log = await say(threadId, `${words(3_000)}\n/usage 10 10`, `${words(3_000)}\n/usage 10 10`, words(3_000))
@@ -207,17 +207,29 @@ describe("what a profile says of summaries", () => {
 
 describe("a round that comes to nothing", () => {
   it("before a call lets the call go ahead, and is not begun again in its turn", async () => {
-    // The summary is asked of a model whose window it does not fit.
-    const threadId = await makeThread(
-      alpha,
-      await agentOf({ model: small, triggerRatio: 0.1, keepTurns: 1 }, { models: ["troupe/scripted"] })
+    // The first summary takes what is left of the budget; the model that answers is free.
+    const profile = { models: ["troupe/scripted"] }
+    const agentId = await agentOf({ model: "troupe/scripted-paid", triggerRatio: 0.1, keepTurns: 1 }, profile)
+    assert.strictEqual(
+      (await alpha.patch(`/v1/agents/${agentId}`, { budget: { limit: 1e-6, window: "total" } })).status,
+      200
     )
-    const log = await say(threadId, `${words(2_000)}\n/usage 200000 1`, "And now?")
+    const threadId = await makeThread(alpha, agentId)
+    const long = "/usage 200000 1"
+    const calls = `/call nothing\n${long}\n/then\n/call no\n${long}\n/then\n${long}`
+    const log = await say(threadId, `${words(2_000)}\n${long}`, `And now?\n${long}`, calls)
+    const codes = (events: ReadonlyArray<Event>) => of(events, "compacted").map(({ failureCode }) => failureCode)
+    assert.deepStrictEqual(codes(log), [undefined, "budget_exceeded"])
+    assert.strictEqual(of(log, "tool_result").length, 2)
     assert.strictEqual(log.at(-1)?.type, "turn_completed")
-    assert.isAtLeast(of(log, "compacting").length, 1)
+    assert.deepStrictEqual(codes(await sayNext(threadId, "And then?", 4)), [
+      undefined,
+      "budget_exceeded",
+      "budget_exceeded"
+    ])
   })
 
-  it("by an interrupt is over before its turn is", async () => {
+  it("is over before its turn is", async () => {
     const threadId = await makeThread(alpha, await agentOf(undefined))
     await say(threadId, "one", "two", "three")
     await alpha.post(`/v1/threads/${threadId}/compact`)
@@ -286,7 +298,7 @@ describe("an archived thread", () => {
       409,
       "thread_archived"
     )
-    assertRefused(await alpha.post(`/v1/threads/${threadId}/compact`), 409, "nothing_to_compact")
+    assertRefused(await alpha.post(`/v1/threads/${threadId}/compact`), 409, "thread_archived")
     assert.strictEqual((await detail(threadId)).thread.archivedAt, answer.body.thread.archivedAt)
     assert.strictEqual((await alpha.get(`/v1/threads/${threadId}/events`)).body.events.length, 3)
     assert.deepStrictEqual(await listed(agentId), [])
@@ -318,13 +330,48 @@ describe("an archived thread", () => {
       "not_found"
     )
     assert.deepStrictEqual(await listed(agentId, "&includeArchived=true"), [])
-    await server.runtime.runPromise(clearDeleted())
-    const left = await server.runtime.runPromise(
-      server.database.run("left", (db) =>
-        sql<{ readonly n: number }>`select count(*)::int as n from facts where actor = ${toUuid(threadId)}`.execute(db)
+  })
+
+  const rowsOf = async (threadId: string) => {
+    const id = toUuid(threadId)
+    const { rows } = await server.runtime.runPromise(
+      server.database.run("test.left", (db) =>
+        sql<Readonly<Record<string, number>>>`select
+          (select count(*)::int from facts where actor = ${id}) as facts,
+          (select count(*)::int from inputs where actor = ${id}) as inputs,
+          (select count(*)::int from waits where actor = ${id}) as waits,
+          (select count(*)::int from thread_spend where thread = ${id}) as spend,
+          (select count(*)::int from deleted_threads where thread = ${id}) as deleted`.execute(db)
       )
     )
-    assert.strictEqual(left.rows[0]?.n, 0)
+    return rows[0] ?? assert.fail("no counts")
+  }
+
+  it("that was deleted leaves no rows, however many portions they are", async () => {
+    const { id, namespace } = await addToolset(alpha, {
+      kind: "client",
+      tools: [{ name: "ask", inputSchema: { type: "object" } }]
+    })
+    const agentId = await agentOf(undefined, { models: ["troupe/scripted-paid"], toolsetIds: [id] })
+    const threadId = await makeThread(alpha, agentId, { maxCost: 1 })
+    await say(threadId, "one", "two")
+    await submit(alpha, threadId, `/call ${namespace}.ask`)
+    const removed = await submit(alpha, threadId, "never mind")
+    assert.strictEqual((await alpha.delete(`/v1/threads/${threadId}/queue/${removed.id}`)).status, 204)
+    await logOf(alpha, threadId, (log) => of(log, "wait_created").length === 1)
+    await alpha.post(`/v1/threads/${threadId}/cancel`)
+    const log = await logOf(alpha, threadId, ended(3))
+    await archive(threadId)
+    const { deleted, ...before } = await rowsOf(threadId)
+    for (const [table, rows] of Object.entries(before)) assert.isAbove(rows, 0, table)
+    assert.strictEqual(deleted, 0)
+    assert.isAbove(log.length, 8)
+    assert.strictEqual((await alpha.delete(`/v1/threads/${threadId}`)).status, 204)
+    // The node's own chore may have it in hand.
+    await eventually(async () => {
+      await server.runtime.runPromise(clearDeleted(2))
+      return Object.values(await rowsOf(threadId)).every((rows) => rows === 0)
+    }, "its rows are gone")
   })
 })
 

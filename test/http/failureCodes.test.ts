@@ -1,12 +1,12 @@
 /**
  * Every failure code of the contract, over HTTP. Each is brought about for real: by a tool, a hook, a provider, a limit
- * or a fault. Those of features that are not there yet are only what the scripted model can be told to fail with, and
- * say so.
+ * or a fault.
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { type FailureCode, failureCodes } from "../../src/domain/failure.ts"
 import { toUuid } from "../../src/domain/ids.ts"
 import { ask, deny, garbage, type HookServer, startHookServer } from "../hooks/hookServer.ts"
+import { gif } from "../images.ts"
 import type { Behaviour } from "../models/servers/server.ts"
 import { startWays, type Ways } from "../models/servers/ways.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
@@ -34,7 +34,7 @@ let providers: Ways
 let toolset: { readonly id: string; readonly namespace: string }
 const gate = new Gate()
 beforeAll(async () => {
-  providers = await startWays(7)
+  providers = await startWays(8)
   ;[server, hooks, mcp] = await Promise.all([
     startServer({ models: providers.settings }),
     startHookServer(),
@@ -57,8 +57,6 @@ afterAll(async () => {
 type Log = Promise<ReadonlyArray<Event>>
 type Making = () => Log
 
-const scripted = async (...lines: ReadonlyArray<string>) =>
-  turnOf(server.alpha, await makeWorker(server.alpha), ...lines)
 const calling = async (name: string, profile: object = {}, input: unknown = {}) =>
   turnOf(
     server.alpha,
@@ -105,15 +103,19 @@ const takeovers = async (threadId: string) => {
   return epoch - 1
 }
 
-/** Its feature is not there: nothing can bring it about but a script. */
-const notYet = (what: string, code: FailureCode) => ({ notYet: what, make: () => scripted(`/fail ${code}`) })
 /** The whole node suffers from it. */
 const alone = (make: Making) => ({ alone: true as const, make })
 
-type Way = Making | ReturnType<typeof notYet> | ReturnType<typeof alone>
+type Way = Making | ReturnType<typeof alone>
 
 const table: Readonly<Record<FailureCode, Way>> = {
-  model_image_format_unsupported: notYet("images", "model_image_format_unsupported"),
+  model_image_format_unsupported: async () => {
+    const agentId = await makeWorker(server.alpha)
+    const upload = { format: "gif", data: gif().toString("base64") }
+    const { id } = (await server.alpha.post(`/v1/agents/${agentId}/images`, upload)).body.image
+    const threadId = await makeThread(server.alpha, agentId, { message: { content: [{ type: "image", imageId: id }] } })
+    return logOf(server.alpha, threadId, ended(1))
+  },
   budget_exceeded: async () =>
     turnOf(server.alpha, await payer({ budget: { limit: 1e-6, window: "total" } }), call("nothing")),
   thread_cost_exceeded: async () => {
@@ -132,7 +134,24 @@ const table: Readonly<Record<FailureCode, Way>> = {
     assert.strictEqual((await server.alpha.post(`/v1/threads/${threadId}/cancel`)).status, 200)
     return logOf(server.alpha, threadId, ended(2))
   },
-  compaction_failed: notYet("compaction", "compaction_failed"),
+  // Whoever is to make the summary says nothing.
+  compaction_failed: async () => {
+    const { enqueue, modelId } = providers.next("openai")
+    enqueue({ kind: "answer", answer: { text: [" "] } })
+    const agentId = await makeWorker(server.alpha, { compaction: { keepTurns: 1, model: modelId } })
+    const threadId = await begin(server.alpha, agentId, "one")
+    for (const [i, message] of ["two", "three"].entries()) {
+      await logOf(server.alpha, threadId, ended(i + 1))
+      await submit(server.alpha, threadId, message)
+    }
+    await logOf(server.alpha, threadId, ended(3))
+    assert.strictEqual((await server.alpha.post(`/v1/threads/${threadId}/compact`)).status, 200)
+    await submit(server.alpha, threadId, "four")
+    const log = await logOf(server.alpha, threadId, ended(4))
+    // The call goes ahead with what there is.
+    assert.strictEqual(log.at(-1)?.type, "turn_completed")
+    return log
+  },
 
   model_error: provided(status(400)),
   model_rate_limited: provided(status(429, { code: "insufficient_quota" })),
@@ -224,7 +243,7 @@ const meet = async (code: FailureCode) => {
     JSON.stringify(log.map(({ failureCode, failureText, type }) => [type, failureCode, failureText]))
   )
   for (const { failureDetails, failureText, type } of failed) {
-    assert.include(["tool_result", "turn_failed"], type)
+    assert.include(["tool_result", "turn_failed", "compacted"], type)
     assert.isNotEmpty(failureText)
     assert.strictEqual(failureDetails !== undefined, code === "model_image_format_unsupported")
   }
@@ -233,7 +252,7 @@ const meet = async (code: FailureCode) => {
 
 const kindOf = (code: FailureCode) => {
   const way = table[code]
-  return typeof way === "function" ? "together" : "alone" in way ? "alone" : "not yet"
+  return typeof way === "function" ? "together" : "alone"
 }
 
 describe("every failure code", () => {
@@ -241,10 +260,6 @@ describe("every failure code", () => {
 })
 describe.concurrent("the failure code", () => {
   it.each(failureCodes.filter((code) => kindOf(code) === "together"))("%s", meet)
-  it.each(failureCodes.filter((code) => kindOf(code) === "not yet"))(
-    "%s, from a script: its feature is not there yet",
-    meet
-  )
 })
 describe("the failure code", () => {
   it.each(failureCodes.filter((code) => kindOf(code) === "alone"))("%s", meet)

@@ -1,10 +1,16 @@
 /** Images: what is taken, what is refused, who may name them, and which models are shown them. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { type RawBuilder, sql } from "kysely"
+import { toUuid } from "../../src/domain/ids.ts"
+import { forgetImages } from "../../src/images/leaving.ts"
+import { clearDeleted } from "../../src/threads/deleting.ts"
 import { rewrite, startHookServer } from "../hooks/hookServer.ts"
 import { gif, jpeg, png, pngOf, webp } from "../images.ts"
 import { type Client, startServer, type TestServer } from "../setup/server.ts"
 import { assertRefused } from "./refused.ts"
-import { ended, type Event, logOf, makeAgent, makeThread, text } from "./threadFixture.ts"
+import { ended, type Event, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
+import { Line } from "./socket.ts"
+import { eventually } from "./toolFixture.ts"
 
 let server: TestServer
 let alpha: Client
@@ -127,6 +133,7 @@ describe("an upload", () => {
     ["a webp with more behind it", Buffer.concat([webp(), Buffer.from("x")]), "image/webp", 422, "image_malformed"],
     ["a broken jpeg", Buffer.from("ffd8ffe000104a46", "hex"), "image/jpeg", 422, "image_malformed"],
     ["no width", png(0, 5), "image/png", 422, "image_malformed"],
+    ["no pixels", png(0, 0), "image/png", 422, "image_malformed"],
     ["a bomb", png(30_000, 30_000), "image/png", 413, "image_too_large"],
     ["8,001 pixels", png(8_001, 1), "image/png", 413, "image_too_large"],
     ["more than 50 megapixels", png(8_000, 6_251), "image/png", 413, "image_too_large"]
@@ -181,6 +188,37 @@ describe("an upload", () => {
     const answer = await send(client, agentId, png(), "image/png")
     return answer.status === 429 ? answer : crowded(client, agentId)
   }
+
+  it("is cut off where it says no end, or another length than it has", async () => {
+    const agentId = await makeAgent(alpha)
+    const begin = (header: string) =>
+      new Line(alpha.base).send(
+        `POST /v1/agents/${agentId}/images HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${alpha.token}\r\n` +
+          `Content-Type: image/png\r\n${header}\r\n\r\n`
+      )
+    const told = async (line: Line) => {
+      const { statuses, text } = await line.until(({ bodies }) => bodies.length > 0)
+      line.socket.destroy()
+      return [statuses[0], /"error":"(\w+)"/.exec(text)?.[1]]
+    }
+    const bytes = png()
+    const endless = begin("Transfer-Encoding: chunked")
+    const piece = `100000\r\n${"x".repeat(MiB)}\r\n`
+    for (let i = 0; i < 11; i++) endless.send(piece)
+    assert.deepStrictEqual(await told(endless), [413, "image_too_large"])
+    assert.deepStrictEqual(await told(begin(`Content-Length: ${10 * MiB + 1}`)), [413, "image_too_large"])
+    const short = begin(`Content-Length: ${bytes.length - 4}`).send(bytes.toString("latin1"))
+    assert.deepStrictEqual(await told(short), [422, "image_malformed"])
+    const long = begin(`Content-Length: ${bytes.length + 4}`).send(bytes.toString("latin1"))
+    long.socket.end()
+    await long.untilClosed()
+    assert.notInclude(long.statuses, 201)
+    assert.strictEqual((await alpha.get(`/v1/agents/${agentId}/images`)).body.images.length, 0)
+    const slowly = begin(`Content-Length: ${bytes.length}`)
+    await new Promise<unknown>((written) => slowly.socket.write(bytes.subarray(0, 20), written))
+    slowly.send(bytes.subarray(20).toString("latin1"))
+    assert.deepStrictEqual(await told(slowly), [201, undefined])
+  })
 
   it("is one of four of its key at once", async () => {
     const agentId = await makeAgent(alpha)
@@ -243,6 +281,8 @@ describe("a message", () => {
     assert.strictEqual((await steer(id)).status, 201)
     const other = await alpha.post("/v1/threads", { agentId, message: { content: [image(foreign)] } })
     assertRefused(other, 422, "image_not_found", "message.content[0].imageId")
+    const elsewhere = await send(server.beta, await makeAgent(server.beta), png(31, 1), "image/png")
+    assertRefused(await steer(elsewhere.body.image.id), 422, "image_not_found", "content[0].imageId")
   })
 
   it("that a hook rewrites shows no image that it did not name: neither another agent's nor one of its own", async () => {
@@ -311,5 +351,138 @@ describe("a model", () => {
     const threadId = await makeThread(alpha, agentId, { message: { content } })
     const { failureDetails } = end(await logOf(alpha, threadId, ended(1)))
     assert.deepStrictEqual(failureDetails, { targetId: "troupe/scripted-small", formats: ["gif"] })
+  })
+})
+
+describe("an image that a deleted thread has named", () => {
+  /** The thread is archived, deleted and cleared away. */
+  const remove = async (threadId: string) => {
+    for (const path of ["cancel", "archive"])
+      assert.strictEqual((await alpha.post(`/v1/threads/${threadId}/${path}`)).status, 200)
+    assert.strictEqual((await alpha.delete(`/v1/threads/${threadId}`)).status, 204)
+    // The node's own chore may have the thread in hand.
+    await eventually(async () => {
+      await server.runtime.runPromise(clearDeleted())
+      const left = await sqlOf<{ readonly thread: string }>(
+        sql`select thread from deleted_threads where thread = ${toUuid(threadId)}`
+      )
+      return left.length === 0
+    }, "its rows are gone")
+  }
+  const sqlOf = async <A>(query: RawBuilder<A>) =>
+    (await server.runtime.runPromise(server.database.run("test.images", (db) => query.execute(db)))).rows
+  const forget = (seconds?: number) => server.runtime.runPromise(forgetImages(seconds))
+  const status = async (id: string) => (await alpha.get(`/v1/images/${id}`)).status
+  const showing = async (agentId: string, id: string) => {
+    const threadId = await makeThread(alpha, agentId, { message: { content: [image(id)] } })
+    await logOf(alpha, threadId, ended(1))
+    return threadId
+  }
+  /** As a thread's deletion leaves it, when no other row names it. */
+  const leave = (agentId: string, id: string) =>
+    sqlOf(sql`insert into leaving_images (workspace, agent, image)
+      values (${toUuid(server.workspaces.alpha)}, ${toUuid(agentId)}, ${Buffer.from(id.slice(4), "hex")})`)
+
+  it("goes an hour after it, with those that only its taken back messages named", async () => {
+    const agentId = await makeAgent(alpha)
+    const [sent, removed, unnamed] = [
+      await upload(agentId, png(81, 1)),
+      await upload(agentId, png(82, 1)),
+      await upload(agentId, png(83, 1))
+    ]
+    const threadId = await showing(agentId, sent)
+    await alpha.post(`/v1/threads/${threadId}/messages`, { content: text("/wait 60s") })
+    const queued = await alpha.post(`/v1/threads/${threadId}/messages`, { content: [image(removed)] })
+    assert.strictEqual((await alpha.delete(`/v1/threads/${threadId}/queue/${queued.body.id}`)).status, 204)
+    assert.strictEqual(await status(sent), 200)
+    await remove(threadId)
+    await forget()
+    for (const id of [sent, removed, unnamed]) assert.strictEqual(await status(id), 200)
+    await forget(0)
+    assert.deepStrictEqual(await Promise.all([sent, removed, unnamed].map(status)), [404, 404, 200])
+    const { images } = (await alpha.get(`/v1/agents/${agentId}/images`)).body
+    assert.deepStrictEqual(
+      images.map(({ id }: { readonly id: string }) => id),
+      [unnamed]
+    )
+    const other = await alpha.post("/v1/threads", { agentId, message: { content: [image(sent)] } })
+    assertRefused(other, 422, "image_not_found")
+    assert.strictEqual(await upload(agentId, png(81, 1)), sent)
+    assert.strictEqual(await status(sent), 200)
+  })
+
+  it("stays as long as something else names it", async () => {
+    const agentId = await makeAgent(alpha)
+    const id = await upload(agentId, png(84, 1))
+    const entry = `/v1/agents/${agentId}/memory/entry?key=picture`
+    const schedules = `/v1/agents/${agentId}/schedules`
+    const schedule = {
+      name: "Show",
+      trigger: { type: "cron", expression: "0 9 1 1 *", timezone: "UTC" },
+      target: { mode: "spawn" },
+      message: { content: [image(id)] }
+    }
+    const threads = [await showing(agentId, id), await showing(agentId, id), await showing(agentId, id)]
+    const busy = await makeThread(alpha, agentId, { message: { content: text("/wait 60s") } })
+    const queued = await alpha.post(`/v1/threads/${busy}/messages`, { content: [image(id)] })
+    assert.strictEqual(queued.status, 201, queued.text)
+    const looked = async () => {
+      await forget(0)
+      return status(id)
+    }
+    const [first = "", second = "", third = ""] = threads
+    await remove(first)
+    assert.strictEqual(await looked(), 200, "other threads show it")
+    await remove(second)
+    await remove(third)
+    assert.strictEqual(await looked(), 200, "a message that waits names it")
+    assert.strictEqual((await alpha.put(entry, { value: `see ${id}` })).status, 201)
+    await remove(busy)
+    assert.strictEqual(await looked(), 200, "the agent's memory names it")
+    const made = await alpha.post(schedules, schedule)
+    assert.strictEqual(made.status, 201, made.text)
+    assert.strictEqual((await alpha.delete(entry)).status, 200)
+    await leave(agentId, id)
+    assert.strictEqual(await looked(), 200, "a schedule names it")
+    assert.strictEqual((await alpha.delete(`${schedules}/${made.body.schedule.id}`)).status, 204)
+    const other = await makeAgent(alpha)
+    assert.strictEqual(await upload(other, png(84, 1)), id)
+    await leave(agentId, id)
+    assert.strictEqual(await looked(), 200, "another agent has it")
+    assert.deepStrictEqual((await alpha.get(`/v1/agents/${agentId}/images`)).body.images, [])
+    await leave(other, id)
+    assert.strictEqual(await looked(), 404, "nobody has it any more")
+  })
+
+  it("stays where it is named or uploaded before it goes", async () => {
+    const agentId = await makeAgent(alpha)
+    const [named, sent] = [await upload(agentId, png(85, 1)), await upload(agentId, png(86, 1))]
+    for (const id of [named, sent]) await remove(await showing(agentId, id))
+    const again = await showing(agentId, named)
+    assert.strictEqual(await upload(agentId, png(86, 1)), sent)
+    await forget(0)
+    assert.deepStrictEqual([await status(named), await status(sent)], [200, 200])
+    await remove(again)
+    await forget(0)
+    assert.deepStrictEqual([await status(named), await status(sent)], [404, 200])
+  })
+
+  it("is there for whoever was told so, when it goes at the same moment", async () => {
+    const [agentId, other] = [await makeAgent(alpha), await makeAgent(alpha)]
+    const threadId = await makeThread(alpha, agentId)
+    await submit(alpha, threadId, "/wait 600s")
+    for (let i = 0; i < 12; i++) {
+      const bytes = png(100 + i, 1)
+      const id = await upload(agentId, bytes)
+      await leave(agentId, id)
+      const told =
+        i % 3 === 0
+          ? upload(other, bytes).then(() => 201)
+          : i % 3 === 1
+            ? upload(agentId, bytes).then(() => 201)
+            : alpha.post(`/v1/threads/${threadId}/messages`, { content: [image(id)] }).then(({ status }) => status)
+      const [answer] = await Promise.all([told, forget(0)])
+      assert.strictEqual(await status(id), answer === 201 ? 200 : 404, `${i}: ${answer}`)
+    }
   })
 })

@@ -42,7 +42,7 @@ const either: TestTool = {
 }
 
 /** A server and a model for each test of each way. */
-const places = 20
+const places = 23
 
 let server: TestServer
 let providers: Ways
@@ -55,7 +55,7 @@ let toolsetId: string
 let desk: { readonly id: string; readonly namespace: string }
 beforeAll(async () => {
   gate = new Gate()
-  providers = await startWays(places)
+  providers = await startWays(places, 30_000)
   ;[server, hooks, mcp] = await Promise.all([
     startServer({ idleMs: 50, leaseTtlMs: 20_000, models: providers.settings }),
     startHookServer(),
@@ -377,6 +377,78 @@ describe.concurrent("a judged turn of every provider's models", () => {
       const first = await log()
       assert.deepStrictEqual(outcomes(first), ["one", "two", "tool_input_invalid", "three"])
       assert.lengthOf(new Set(only(first, "tool_intent").map(({ toolCallId }) => toolCallId)), 4)
+    })
+  )
+
+  it(
+    "goes on from a summary of its calls, and so does its retry",
+    withEach(async ({ calls, start }) => {
+      const { goesOn, log, provider, sent, threadId } = await start(
+        { compaction: { keepTurns: 1 } },
+        calls(echo("first words")),
+        says("done")
+      )
+      await goesOn()
+      assert.strictEqual((await server.alpha.post(`/v1/threads/${threadId}/compact`)).status, 200)
+      // Who makes a summary may say what it likes: calls are nobody's to make there.
+      provider.enqueue(calls(echo("nobody's")), { kind: "status", status: 400 })
+      await submit(server.alpha, threadId, "and then?")
+      const failed = await log(3)
+      assert.strictEqual(only(failed, "compacted")[0]?.failureCode, undefined, sent(-2))
+      assert.strictEqual(failed.at(-1)?.failureCode, "model_error")
+      assert.include(sent(-2), "first words")
+      assert.include(sent(-1), "I look.")
+      await leavesMemory(server, threadId)
+      assert.strictEqual((await server.alpha.post(`/v1/threads/${threadId}/retry`)).status, 201)
+      const whole = await log(4)
+      assert.strictEqual(whole.at(-1)?.type, "turn_completed", JSON.stringify(whole.at(-1)))
+      assert.deepStrictEqual(outcomes(whole), ["first words"])
+      assert.include(sent(-1), "I look.")
+      assert.notInclude(sent(-1), "first words")
+    })
+  )
+
+  it(
+    "ends the summary that is being made when it is interrupted, and goes on",
+    withEach(async ({ calls, start }) => {
+      const { goesOn, log, provider, sent, threadId } = await start(
+        { compaction: { keepTurns: 1 } },
+        calls(echo("first words")),
+        says("done")
+      )
+      await goesOn()
+      assert.strictEqual((await server.alpha.post(`/v1/threads/${threadId}/compact`)).status, 200)
+      // It lives, and does not answer before it is given up.
+      provider.enqueue({ kind: "answer", answer: { text: ["late"] }, pings: { count: 600, pauseMs: 50 } })
+      await submit(server.alpha, threadId, "and then?")
+      await logOf(server.alpha, threadId, (events) => only(events, "compacting").length === 1)
+      await submit(server.alpha, threadId, "stop", { mode: "interrupt" })
+      assert.deepStrictEqual(
+        only(await log(4), "compacted").map(({ failureCode }) => failureCode),
+        ["turn_interrupted"]
+      )
+      assert.include(sent(-1), "first words")
+      assert.strictEqual((await log(4)).at(-1)?.type, "turn_completed")
+    })
+  )
+
+  it(
+    "goes on from a summary of the calls that made it too long itself",
+    withEach(async ({ calls, start }) => {
+      const { goesOn, log, sent } = await start(
+        {},
+        ...Array.from({ length: 5 }, (_, i) => calls(echo(`words ${i}`))),
+        { kind: "status", status: 413, message: "prompt is too long" },
+        says("Words were echoed."),
+        says("done")
+      )
+      const [over] = only(await log(), "compacted")
+      assert.strictEqual(over?.failureCode, undefined, JSON.stringify(over))
+      assert.include(sent(-2), "words 0")
+      for (const words of ["Words were echoed.", "words 2", "go"]) assert.include(sent(-1), words)
+      assert.notInclude(sent(-1), "words 0")
+      await goesOn()
+      assert.include(sent(-1), "Words were echoed.")
     })
   )
 

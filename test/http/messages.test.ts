@@ -165,7 +165,7 @@ describe("submitting a message", () => {
     })
   }
 
-  it("refuses images, since none can exist yet; twenty are not too many", async () => {
+  it("refuses images that are not the agent's; twenty are not too many", async () => {
     assertRefused(await send(quiet, { content: [...text("look"), image("a")] }), 422, "image_not_found")
     const twenty = Array.from({ length: 20 }, (_, i) => image((i + 16).toString(16)))
     assertRefused(await send(quiet, { content: twenty }), 422, "image_not_found")

@@ -17,7 +17,7 @@ import {
   runnableAt
 } from "../../actors/thread/replies/rows.ts"
 import { derive } from "../../src/domain/ids.ts"
-import type { SubmitMode } from "../../src/domain/content.ts"
+import type { MessageContent, SubmitMode } from "../../src/domain/content.ts"
 import type { Failure } from "../../src/domain/failure.ts"
 import type { Principal } from "../../src/domain/principal.ts"
 import type { ModelUsage } from "../../src/domain/usage.ts"
@@ -518,6 +518,7 @@ export class Walk {
     name: string,
     mode: SubmitMode = "queue",
     more: {
+      readonly content?: MessageContent
       readonly model?: string
       readonly retryOf?: string
       readonly expectedTurnId?: string

@@ -178,6 +178,31 @@ describe("a prompt on its way to a provider", () => {
     expect(JSON.stringify(last?.content)).toContain("Summarize")
   })
 
+  it("tells whoever makes a summary in words what was called, and shows it no tools (C4)", () => {
+    const history = [
+      user("go"),
+      called(["1", "old:tool", { of: "x" }], ["2", "other"]),
+      result("1", "old:tool", { found: 7 }),
+      refused("2", "other", "tool_error", "broke"),
+      said("well")
+    ]
+    const prompt = promptOf(history, { purpose: "summary" })
+    const conversation = toConversation(prompt, owner)
+    expect(conversation.map(({ content, role }) => [role, content.length])).toEqual(
+      ["user", "assistant", "user", "user", "assistant", "user"].map((role) => [role, 1])
+    )
+    const kinds = conversation.flatMap(({ content }) =>
+      typeof content === "string" ? ["string"] : content.map(({ type }) => type)
+    )
+    expect(new Set(kinds)).toEqual(new Set(["text"]))
+    const whole = conversation.map(({ content }) =>
+      typeof content === "string" ? content : content.map((part) => (part.type === "text" ? part.text : "")).join()
+    )
+    for (const words of ['old:tool with {"of":"x"}', 'old:tool gave {"found":7}', "other failed: tool_error: broke"])
+      expect(whole.join("\n")).toContain(words)
+    expect(toTools(prompt)).toEqual([])
+  })
+
   it("adds to that request what the profile says of it", () => {
     const prompt = promptOf([user("go"), said("well")], { purpose: "summary", instructions: "Keep the names." })
     expect(JSON.stringify(toConversation(prompt, owner).at(-1)?.content)).toContain("Keep the names.")

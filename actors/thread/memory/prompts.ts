@@ -6,8 +6,8 @@
  * M2. Kept prompts stay below a cap of bytes a node; the least recently used go first, and for no other reason:
  *     whoever thinks for an hour finds their thread's prompt still warm.
  * M3. A retried turn is left out, as far as no summary covers it.
- * M4. What model calls under way hold together has a cap of its own: who finds no room waits, and holds nothing
- *     meanwhile.
+ * M4. What model calls under way hold together, images with it, has a cap of its own: who finds no room waits, and
+ *     holds nothing meanwhile.
  * M5. A summary takes the place of what it covers (`summaries.ts`): a prompt that is not kept is read from there on.
  */
 import { Effect } from "effect"
@@ -81,6 +81,10 @@ const imagesBeside = (output: unknown, content: unknown) => {
   return images.length === 0 ? {} : { images }
 }
 
+/** M3. A summary that was made in the turn stands for those before it. */
+const withoutTurn = (messages: ReadonlyArray<PromptMessage>, turnId: string) =>
+  messages.filter((message) => message.role === "summary" || message.turnId !== turnId)
+
 /** Adds one fact to a conversation. */
 export const extend = (messages: Array<PromptMessage>, fact: Placed): Array<PromptMessage> => {
   if (fact.turnId === null) return messages
@@ -88,7 +92,7 @@ export const extend = (messages: Array<PromptMessage>, fact: Placed): Array<Prom
   switch (fact.type) {
     case "user_message": {
       const retried = fact.detail?.retryOf
-      const kept = retried === undefined ? messages : messages.filter((message) => message.turnId !== retried)
+      const kept = retried === undefined ? messages : withoutTurn(messages, retried)
       kept.push({ role: "user", turnId, at: placeOf(fact), n: fact.n, content: fact.event.content })
       return kept
     }
@@ -207,6 +211,8 @@ export interface PromptLimits {
   readonly underWayBytes: number
 }
 
+const nothing = Effect.succeed(0)
+
 export class Prompts {
   /**
    * In a Map's order, the least recently used first: lru-cache would not keep the one in use where it alone is above
@@ -248,17 +254,20 @@ export class Prompts {
 
   /**
    * Runs a model call with the conversation of a stretch, once there is room for it (M4). `reading` says what becomes
-   * of a read that fails.
+   * of a read that fails, `beside` how many bytes the call holds beside the conversation.
    */
   lend<A, E>(
     actor: ActorRef,
     stretch: Stretch,
     reading: <B>(read: Effect.Effect<B, JournalUnavailable>) => Effect.Effect<B>,
-    use: (messages: ReadonlyArray<PromptMessage>) => Effect.Effect<A, E>
+    use: (messages: ReadonlyArray<PromptMessage>) => Effect.Effect<A, E>,
+    beside: (messages: ReadonlyArray<PromptMessage>) => Effect.Effect<number> = () => nothing
   ): Effect.Effect<A, E> {
     const known = Effect.suspend(() => this.known(actor, stretch))
     // Read to know its size, then let go: it may be forgotten until its turn comes.
-    const size = flatMapNow(reading(this.known(actor, stretch)), ({ bytes }) => Effect.succeed(bytes))
+    const size = flatMapNow(reading(this.known(actor, stretch)), ({ bytes, messages }) =>
+      flatMapNow(beside(messages), (more) => Effect.succeed(bytes + more))
+    )
     return flatMapNow(size, (bytes) =>
       this.underWay.within(
         bytes,

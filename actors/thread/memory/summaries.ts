@@ -11,7 +11,7 @@ import { cutToBytes, utf8Bytes } from "../../../src/domain/text.ts"
 import type { PromptMessage } from "../../../src/models/Model.ts"
 import { bytesOfMessage, tokensOf } from "../../../src/models/promptTokens.ts"
 
-/** Of a tool's output a summary is told the beginning. */
+/** Of a tool's output, and of the text of its failure, a summary is told the beginning. */
 const outputBytes = 4 * 1024
 
 type UserMessage = Extract<PromptMessage, { readonly role: "user" }>
@@ -22,7 +22,10 @@ const textOf = (output: unknown) => (typeof output === "string" ? output : (JSON
 
 const shortened = (text: string, bytes: number) => (utf8Bytes(text) <= bytes ? text : `${cutToBytes(text, bytes)}…`)
 
-/** As a summary is told of it: of outputs the beginning, of images the name. */
+const shortenedJson = (value: unknown, bytes: number) =>
+  utf8Bytes(textOf(value)) <= bytes ? value : shortened(textOf(value), bytes)
+
+/** As a summary is told of it: of outputs and failures the beginning, of images the name. */
 const toldTo = (message: PromptMessage, bytes: number): PromptMessage => {
   switch (message.role) {
     case "summary":
@@ -38,13 +41,21 @@ const toldTo = (message: PromptMessage, bytes: number): PromptMessage => {
     case "assistant": {
       // What goes back to the provider word for word belongs to the whole conversation.
       const { parts: _, ...told } = message
-      return { ...told, text: shortened(message.text, bytes) }
+      return {
+        ...told,
+        text: shortened(message.text, bytes),
+        calls: message.calls.map((call) => ({ ...call, input: shortenedJson(call.input, bytes) }))
+      }
     }
     case "tool": {
       const { images: _, ...told } = message
-      return utf8Bytes(textOf(message.output)) <= Math.min(bytes, outputBytes)
-        ? told
-        : { ...told, output: shortened(textOf(message.output), Math.min(bytes, outputBytes)) }
+      const { failure, output } = message
+      const most = Math.min(bytes, outputBytes)
+      return {
+        ...told,
+        output: shortenedJson(output, most),
+        ...(failure === undefined ? {} : { failure: { ...failure, text: shortened(failure.text, most) } })
+      }
     }
   }
 }

@@ -22,6 +22,7 @@ import * as subscriptions from "./019_subscriptions.ts"
 import * as webhooks from "./020_webhooks.ts"
 import * as cause from "./021_cause.ts"
 import * as rotation from "./022_rotation.ts"
+import * as imageNames from "./023_image_names.ts"
 
 export const migrations: Record<string, Migration> = {
   "001_journal": journal,
@@ -45,5 +46,6 @@ export const migrations: Record<string, Migration> = {
   "019_subscriptions": subscriptions,
   "020_webhooks": webhooks,
   "021_cause": cause,
-  "022_rotation": rotation
+  "022_rotation": rotation,
+  "023_image_names": imageNames
 }

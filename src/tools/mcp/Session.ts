@@ -12,7 +12,7 @@ import { Effect, Schedule } from "effect"
 import { isJsonObject } from "../../domain/jsonValue.ts"
 import { limits } from "../../domain/limits.ts"
 import { type Progress, type Tool, ownName } from "../Tool.ts"
-import type { Offers } from "./listing.ts"
+import type { Listed } from "./listing.ts"
 import { type CallRequest, metaOf } from "./callRequest.ts"
 import { attempt, McpFailure } from "./McpFailure.ts"
 import { isOldTransport, speaksOldTransport } from "./oldTransport.ts"
@@ -23,7 +23,7 @@ import { makeWanted } from "./wanted.ts"
 
 export interface Session {
   /** What the server offers now. */
-  readonly list: Effect.Effect<Offers, McpFailure>
+  readonly list: Effect.Effect<Listed, McpFailure>
   /** One call. Interruption cancels it, at the server too. `progressed` hears of each report of its server. */
   readonly call: (
     tool: Tool,
@@ -84,7 +84,7 @@ const toldOld = (options: TransportOptions, failure: McpFailure) => {
 }
 
 /** What the server offers, page by page, up to more than a toolset may have. */
-const offersOf = async (client: Client, tasks: boolean, signal: AbortSignal): Promise<Offers> => {
+const offersOf = async (client: Client, tasks: boolean, signal: AbortSignal): Promise<Listed> => {
   const offers: ListToolsResult["tools"] = []
   let cursor: string | undefined
   for (let page = 0; page < mostPages && offers.length <= limits.toolsPerToolset; page++) {

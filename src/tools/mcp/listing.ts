@@ -15,7 +15,7 @@ import { inTime, type Reads, schemaProblem } from "../usable.ts"
 type Offer = ListToolsResult["tools"][number]
 
 /** What a server lists, as it says it. */
-export interface Offers {
+export interface Listed {
   readonly offers: ReadonlyArray<Offer>
   /** False where there is more than was read. */
   readonly complete: boolean
@@ -96,7 +96,7 @@ const notes = (left: ReadonlyArray<string>) =>
 export const listingOf = Effect.fnUntraced(function* (
   unusable: Reads,
   namespace: string,
-  { complete, note, offers, tasks }: Offers
+  { complete, note, offers, tasks }: Listed
 ) {
   const tools: Array<ToolContent> = []
   const left: Array<string> = []

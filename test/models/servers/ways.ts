@@ -41,8 +41,11 @@ export interface Place extends ProviderServer {
   readonly modelId: string
 }
 
-/** So many servers of each way, a model each: tests that run at the same time do not meet. */
-export const startWays = async (places: number) => {
+/**
+ * So many servers of each way, a model each: tests that run at the same time do not meet. `idleTimeoutMs` is how long
+ * one may be silent: longer than a loaded machine takes, where no test wants silence.
+ */
+export const startWays = async (places: number, idleTimeoutMs = 1_000) => {
   const models: Array<object> = []
   const started = new Map<string, ReadonlyArray<Place>>()
   for (const { base, id, more, protocol, title } of ways) {
@@ -69,7 +72,7 @@ export const startWays = async (places: number) => {
   const taken = new Map<string, number>()
   return {
     /** Settings of a node that knows them all. */
-    settings: { env: { SOME_KEY: "test-key" }, modelsFile: { models }, idleTimeoutMs: 1000 },
+    settings: { env: { SOME_KEY: "test-key" }, modelsFile: { models }, idleTimeoutMs },
     of,
     /** One that nobody has taken. */
     next: (title: string): Place => {
