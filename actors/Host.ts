@@ -290,8 +290,8 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
       if (live.dropped !== undefined) return redeliver(live, envelope)
       if (isTooMany(live, envelope)) {
         record(mailboxesFull.with({ kind: kind.name }))
-        const message = `${mailboxCapacity} commands wait for this ${kind.name} already. Try again when some have ` +
-        `been taken.`
+        const message =
+          `${mailboxCapacity} commands wait for this ${kind.name} already. Try again when some have ` + `been taken.`
         return Effect.fail(
           new Declined({ reason: "rate_limited", code: "mailbox_full", message, retryAfterSeconds: 1 })
         )

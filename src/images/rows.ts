@@ -46,9 +46,7 @@ export const keepImage = async (
   const [space, agent, key] = [toUuid(workspace), toUuid(agentId), bytesOf(id)]
   await sql`insert into images (workspace, id, format, width, height, size, bytes)
     values (${space}, ${key}, ${format}, ${width}, ${height}, ${bytes.length}, ${bytes}) 
-      on conflict do nothing`.execute(
-    tx
-  )
+      on conflict do nothing`.execute(tx)
   const { rows: made } = await sql<{ readonly created_at: Date }>`insert into image_agents (workspace, agent, image)
     values (${space}, ${agent}, ${key}) on conflict do nothing returning created_at`.execute(tx)
   const { rows } = await sql<Row>`select i.id, i.format, i.width, i.height, i.size, a.created_at, a.place
