@@ -10,7 +10,7 @@
  */
 import { Effect, type Fiber } from "effect"
 import { Bus } from "../src/bus/Bus.ts"
-import { type ActorRef, type Head, Journal } from "../src/journal/Journal.ts"
+import { type ActorRef, type Append, type Head, Journal } from "../src/journal/Journal.ts"
 import { Lease } from "../src/journal/Lease.ts"
 import { Quotas } from "../src/quotas/Quotas.ts"
 import { makeActivation } from "./activation.ts"
@@ -94,6 +94,13 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
     else obligations.lost(actor, "unanswered", why === "fenced")
   }
 
+  /** For those who follow steps: events of threads are told of by their kind. */
+  const tellMoved = ({ actor: { id, workspace }, facts }: Append, parent: string | null) => {
+    if (facts.length === 0 || facts.some((fact) => fact.public && fact.turn !== null)) return
+    const about = { workspace, agentId: parent ?? "", threadId: kind.nouns.id === "thread" ? id : "" }
+    if (bus.watched(about)) bus.publish({ ...about, type: "moved", actorId: id })
+  }
+
   const host = makeHost<Snapshot, Request, Command, Job, W>({
     ...ground,
     onDropped,
@@ -109,7 +116,10 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
       obligations.met(actor.ref)
       residents.note(actor)
     },
-    onAppended: quotas.appended,
+    onAppended: (append, { parent }) => {
+      quotas.appended(append)
+      tellMoved(append, parent)
+    },
     onKept: (workspace, { body }) => quotas.add(workspace, "stored_bytes", Buffer.byteLength(body)),
     deliver: (actor, envelope) => deliver(actor.ref, envelope)
   })

@@ -6448,7 +6448,7 @@ export interface operations {
             query?: {
                 /** @description With `text`, also the text of responses while models write it: frames `delta`, and `discard` where it comes to nothing. */
                 deltas?: "text";
-                /** @description Which frames to send: names with commas between them, such as `event,status`. There are `ready`, `event`, `delta`, `status`, `queue`, `wait`, `progress`, `operation`, `feed`, `discard`, `gap`, `bye`. `ready`, `gap` and `bye` come in any case. Absent: all, but `delta` and `discard` only with `deltas`, and `progress` only in the stream of one thread. */
+                /** @description Which frames to send: names with commas between them, such as `event,status`. There are `ready`, `event`, `delta`, `status`, `queue`, `wait`, `progress`, `operation`, `feed`, `step`, `discard`, `gap`, `bye`. `ready`, `gap` and `bye` come in any case. Absent: all, but `delta` and `discard` only with `deltas`, `progress` only in the stream of one thread, and `step` only where it is named: in the stream of one thread, and in the workspace's with `actorId`. */
                 types?: string;
             };
             header?: never;
@@ -6541,6 +6541,14 @@ export interface operations {
                          * @enum {string}
                          */
                         event: "feed";
+                    } | {
+                        /** @description What it tells, as JSON on one line. */
+                        data: string;
+                        /**
+                         * @description Kind of the frame.
+                         * @enum {string}
+                         */
+                        event: "step";
                     } | {
                         /** @description What it tells, as JSON on one line. */
                         data: string;
@@ -7600,11 +7608,13 @@ export interface operations {
     "streams.workspace": {
         parameters: {
             query?: {
+                /** @description Where `types` names `step`: also the steps of this actor. Of an identity the scope is `admin`. `GET /v1/actors/{actorId}/steps` behind the last known `pos` is the record. */
+                actorId?: string;
                 /** @description Only threads of this agent. */
                 agentId?: string;
                 /** @description With `text`, also the text of responses while models write it: frames `delta`, and `discard` where it comes to nothing. */
                 deltas?: "text";
-                /** @description Which frames to send: names with commas between them, such as `event,status`. There are `ready`, `event`, `delta`, `status`, `queue`, `wait`, `progress`, `operation`, `feed`, `discard`, `gap`, `bye`. `ready`, `gap` and `bye` come in any case. Absent: all, but `delta` and `discard` only with `deltas`, and `progress` only in the stream of one thread. */
+                /** @description Which frames to send: names with commas between them, such as `event,status`. There are `ready`, `event`, `delta`, `status`, `queue`, `wait`, `progress`, `operation`, `feed`, `step`, `discard`, `gap`, `bye`. `ready`, `gap` and `bye` come in any case. Absent: all, but `delta` and `discard` only with `deltas`, `progress` only in the stream of one thread, and `step` only where it is named: in the stream of one thread, and in the workspace's with `actorId`. */
                 types?: string;
             };
             header?: never;
@@ -7691,6 +7701,14 @@ export interface operations {
                          * @enum {string}
                          */
                         event: "feed";
+                    } | {
+                        /** @description What it tells, as JSON on one line. */
+                        data: string;
+                        /**
+                         * @description Kind of the frame.
+                         * @enum {string}
+                         */
+                        event: "step";
                     } | {
                         /** @description What it tells, as JSON on one line. */
                         data: string;
@@ -9477,7 +9495,7 @@ export interface operations {
                 afterSeq?: number;
                 /** @description With `text`, also the text of responses while models write it: frames `delta`, and `discard` where it comes to nothing. */
                 deltas?: "text";
-                /** @description Which frames to send: names with commas between them, such as `event,status`. There are `ready`, `event`, `delta`, `status`, `queue`, `wait`, `progress`, `operation`, `feed`, `discard`, `gap`, `bye`. `ready`, `gap` and `bye` come in any case. Absent: all, but `delta` and `discard` only with `deltas`, and `progress` only in the stream of one thread. */
+                /** @description Which frames to send: names with commas between them, such as `event,status`. There are `ready`, `event`, `delta`, `status`, `queue`, `wait`, `progress`, `operation`, `feed`, `step`, `discard`, `gap`, `bye`. `ready`, `gap` and `bye` come in any case. Absent: all, but `delta` and `discard` only with `deltas`, `progress` only in the stream of one thread, and `step` only where it is named: in the stream of one thread, and in the workspace's with `actorId`. */
                 types?: string;
             };
             header?: {
@@ -9556,6 +9574,14 @@ export interface operations {
                          * @enum {string}
                          */
                         event: "progress";
+                    } | {
+                        /** @description What it tells, as JSON on one line. */
+                        data: string;
+                        /**
+                         * @description Kind of the frame.
+                         * @enum {string}
+                         */
+                        event: "step";
                     } | {
                         /** @description What it tells, as JSON on one line. */
                         data: string;

@@ -260,6 +260,14 @@ export interface InboxWanted {
   readonly except: ReadonlyArray<string>
 }
 
+/** Which inbox rows of one actor. */
+export interface PostedWanted {
+  /** So many at most. */
+  readonly rows: number
+  /** Rows that the caller cannot read. */
+  readonly except: ReadonlyArray<string>
+}
+
 export class Journal extends Context.Service<
   Journal,
   {
@@ -320,7 +328,10 @@ export class Journal extends Context.Service<
     readonly post: (row: InboxRow, kept?: IdempotencyRow) => Effect.Effect<boolean, JournalUnavailable>
     /** The first inbox rows of several actors, actor by actor in the order of their ids, each one's oldest first. */
     readonly inbox: (wanted: InboxWanted) => Effect.Effect<ReadonlyArray<InboxRow>, JournalUnavailable>
-    /** Inbox rows for one actor, oldest first. */
-    readonly inboxRows: (actor: ActorRef) => Effect.Effect<ReadonlyArray<InboxRow>, JournalUnavailable>
+    /** The first inbox rows for one actor, oldest first. */
+    readonly inboxRows: (
+      actor: ActorRef,
+      wanted: PostedWanted
+    ) => Effect.Effect<ReadonlyArray<InboxRow>, JournalUnavailable>
   }
 >()("troupe/Journal") {}
