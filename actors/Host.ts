@@ -137,7 +137,9 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
     yield* commit(live, steps, item, at)
   })
 
-  /** What waits in the inbox goes first, a portion at a time, unless it does not get in, or cannot be read here (H5). */
+  /**
+   * What waits in the inbox goes first, a portion at a time, unless it does not get in, or cannot be read here (H5).
+   */
   const letPass = (live: Actor, item: Item<Request>, taken: ReadonlyArray<Item<Request>>, { rows }: InboxFirst) => {
     const posted = rows.flatMap((row) => {
       const envelope = readable(row)
