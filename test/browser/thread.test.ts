@@ -3,7 +3,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import type { Browser, Page } from "playwright-core"
 import { launchBrowser } from "../setup/chromium.ts"
 import { buildConsole } from "../setup/console.ts"
-import { isFitForAll, type Open, openConsole, themes } from "../setup/consolePage.ts"
+import { holdsIn, isFitForAll, type Open, openConsole, themes } from "../setup/consolePage.ts"
 import { type Client, startServer, type TestServer } from "../setup/server.ts"
 import { type Event, ended, logOf, makeThread, submit } from "../http/threadFixture.ts"
 import { addToolset, call, eventually, makeWorker, only, resolveWait, waitsOf } from "../http/toolFixture.ts"
@@ -61,21 +61,17 @@ const open = (path: string, use: (open: Open) => Promise<void>, options: object 
   openConsole(browser, { base: server.base, token: alpha.token, path, options }, use)
 
 const message = (page: Page) => page.getByRole("textbox", { name: "Message" })
-const isSeen = (page: Page, seq: number) =>
-  page
-    .locator(".row.named")
-    .getByText(`#${seq} `)
-    .first()
-    .waitFor()
-    .then(() =>
-      page.waitForFunction(
-        `(() => {
-          const place = document.querySelector(".scroller").getBoundingClientRect()
-          const row = document.querySelector(".row.named")?.getBoundingClientRect()
-          return row !== undefined && row.bottom > place.top && row.top < place.bottom
-        })()`
-      )
-    )
+const isSeen = async (page: Page, seq: number) => {
+  await page.locator(".row.named").getByText(`#${seq} `).first().waitFor()
+  await holdsIn(
+    page,
+    `(() => {
+      const place = document.querySelector(".scroller").getBoundingClientRect()
+      const row = document.querySelector(".row.named")?.getBoundingClientRect()
+      return row !== undefined && row.bottom > place.top && row.top < place.bottom
+    })()`
+  )
+}
 
 const submitted = async (page: Page, act: () => Promise<void>) => {
   const [request] = await Promise.all([
@@ -191,9 +187,7 @@ describe("what is read", () => {
       }, "somebody reads near the beginning")
       const [row, top] = await offsetOf(page, 2)
       letGo()
-      await page.waitForFunction(`!document.querySelector(".filters").innerText.includes("#${first} to")`, undefined, {
-        timeout: 15_000
-      })
+      await holdsIn(page, `!document.querySelector(".filters").innerText.includes("#${first} to")`)
       const after = await page.evaluate<number>(
         `(async () => {
           await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
