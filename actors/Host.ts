@@ -137,7 +137,9 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
     yield* commit(live, steps, item, at)
   })
 
-  /** What waits in the inbox goes first, a portion at a time, unless it does not get in, or cannot be read here (H5). */
+  /**
+   * What waits in the inbox goes first, a portion at a time, unless it does not get in, or cannot be read here (H5).
+   */
   const letPass = (live: Actor, item: Item<Request>, taken: ReadonlyArray<Item<Request>>, { rows }: InboxFirst) => {
     const posted = rows.flatMap((row) => {
       const envelope = readable(row)
@@ -294,8 +296,8 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
       if (live.dropped !== undefined) return redeliver(live, envelope)
       if (isTooMany(live, envelope)) {
         record(mailboxesFull.with({ kind: kind.name }))
-        const message = `${mailboxCapacity} commands wait for this ${kind.name} already. Try again when some have ` +
-        `been taken.`
+        const message =
+          `${mailboxCapacity} commands wait for this ${kind.name} already. Try again when some have ` + `been taken.`
         return Effect.fail(
           new Declined({ reason: "rate_limited", code: "mailbox_full", message, retryAfterSeconds: 1 })
         )

@@ -136,8 +136,7 @@ describe("the nouns of src, actors and machines", () => {
     // Takes away folders that import none of those that are left: what stays is in a circle, or imports one that is.
     for (let taken = true; taken; ) {
       taken = false
-      for (const [folder, of] of imports)
-        if (![...of].some((one) => imports.has(one))) taken = imports.delete(folder)
+      for (const [folder, of] of imports) if (![...of].some((one) => imports.has(one))) taken = imports.delete(folder)
     }
     assert.deepStrictEqual([...imports.keys()], [])
   })

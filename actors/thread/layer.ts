@@ -96,7 +96,6 @@ export const layer = (options: ThreadOptions) =>
       const models = yield* Models
       const quotas = yield* Quotas
       const spending = yield* Spending
-      const usageCounts = yield* UsageCounts
       const random = yield* Random.Random
       const toolsets = yield* Toolsets
       const endings = new TurnEnds()
@@ -177,7 +176,7 @@ export const layer = (options: ThreadOptions) =>
         isLineFull: (workspace) => options.bulkheads.isLineFull(workspace),
         payable,
         booked: spending.booked,
-        used: usageCounts.add,
+        used: (yield* UsageCounts).add,
         tails,
         tools,
         webhooks

@@ -16,7 +16,10 @@ const Transition = Schema.Struct({
   id: described(Schema.String, "Id of the transition within the chart."),
   source: described(Schema.String, "The state that it is one of. Empty: of any state."),
   target: described(Schema.optionalKey(Schema.String), "The state that it leads to. Absent where none is left."),
-  event: described(Schema.optionalKey(Schema.String), "Event that the transition is taken on. Absent: it is taken at once."),
+  event: described(
+    Schema.optionalKey(Schema.String),
+    "Event that the transition is taken on. Absent: it is taken at once."
+  ),
   guard: described(
     Schema.optionalKey(Schema.String),
     "What has to hold, by name; where guards are composed, their names with `and`, `or` and `not(…)`."

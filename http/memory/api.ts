@@ -61,7 +61,7 @@ const ifMatch = {
   "if-match": described(
     IfMatch["if-match"],
     "An entry's ETag, quotes and all: it means `expectedVersion`. `*`, the default, is any; a list, or what is no " +
-    "ETag, " +
+      "ETag, " +
       "is no version that an entry could have."
   )
 }
@@ -135,8 +135,8 @@ const deleting =
   "Answers with an operation: completed, or waiting for approval. Without `expectedVersion` it succeeds where " +
   "there is " +
   "no entry."
-const kept = `Newest first: the newest ${limits.memoryVersions}; of a deleted entry for ` +
-`${limits.memoryDeletedDays} days.`
+const kept =
+  `Newest first: the newest ${limits.memoryVersions}; of a deleted entry for ` + `${limits.memoryDeletedDays} days.`
 const valued = "With its value, unless it is a delete or was redacted."
 const gone = "The value is gone for good; the rest stays. Repeating it changes nothing. The current version is refused."
 

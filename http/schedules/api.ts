@@ -45,7 +45,7 @@ export const SchedulesApi = HttpApiGroup.make("schedules")
         says(
           "Create a schedule",
           `An agent has at most ${limits.schedules}. A cron expression without an instant within 28 years is ` +
-          `refused, ` +
+            `refused, ` +
             "and so is a single instant that is past."
         )
       ),
@@ -73,7 +73,7 @@ export const SchedulesApi = HttpApiGroup.make("schedules")
         says(
           "Change a schedule",
           "JSON Merge Patch (RFC 7396): absent keeps, null clears; a trigger of another type takes the place of " +
-          "the one " +
+            "the one " +
             "that was. Enabling begins with the next instant, and counts failures anew."
         )
       ),

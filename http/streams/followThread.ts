@@ -19,7 +19,9 @@ export interface Follow extends Watched {
   readonly workspace: string
 }
 
-/** Where in the log steps begin: with the one that wrote the event behind which events are replayed, or with what comes. */
+/**
+ * Where in the log steps begin: with the one that wrote the event behind which events are replayed, or with what comes.
+ */
 const stepsBehind = Effect.fnUntraced(function* (
   inspecting: Inspecting["Service"],
   { after, threadId, workspace }: Follow

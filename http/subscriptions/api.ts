@@ -118,7 +118,7 @@ export const SubscriptionsApi = HttpApiGroup.make("subscriptions")
         says(
           "List evaluations",
           `What became of messages that matched when they came, of the last ${limits.evaluationDays} days, newest ` +
-          `first.`
+            `first.`
         )
       ),
     HttpApiEndpoint.post("evaluate", "/subscriptions/:subscriptionId/evaluate", {

@@ -97,7 +97,7 @@ export const ThreadsApi = HttpApiGroup.make("threads")
         status: described(
           Schema.optional(Schema.Literals(threadStatuses)),
           `Only threads of this status: of a page ${limits.threadsLookedAt} threads are looked at, so that it may ` +
-          `hold ` +
+            `hold ` +
             "fewer than `limit`, and go on nevertheless. Not beside `state`."
         ),
         agentId: described(Schema.optional(AgentId), "Only threads of this agent."),

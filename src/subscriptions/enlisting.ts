@@ -77,9 +77,7 @@ export const takePlace = async (
   if (of_feed >= limits.subscriptionsPerFeed) return { refused: "too_many", of: "feed" }
   await sql`insert into subscribers (workspace, feed, id, agent, listed, include_self, created_at)
     values (${space}::uuid, ${feed}::uuid, ${toUuid(id)}::uuid, ${agent}::uuid, false, false,
-      clock_timestamp())`.execute(
-    tx
-  )
+      clock_timestamp())`.execute(tx)
   return { lastSeq }
 }
 

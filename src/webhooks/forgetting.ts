@@ -19,9 +19,7 @@ export const forgetDeliveries = Effect.fnUntraced(function* () {
       const { numAffectedRows = 0n } = yield* database.run(`forget ${table}`, (db) =>
         sql`delete from ${sql.table(table)} where ctid = any (array(select ctid from ${sql.table(table)}
           where created_at < now() - ${`${limits.webhookDays} days`}::interval limit ${portion} for update skip
-            locked))`.execute(
-          db
-        )
+            locked))`.execute(db)
       )
       went = Number(numAffectedRows)
     }

@@ -11,7 +11,7 @@ import type { RepliedCall, Verdict } from "../../../machines/thread/commands.ts"
 import type { Carry } from "../../../machines/thread/context.ts"
 import { Unreachable } from "../../Actor.ts"
 import type { CallBy } from "../settings.ts"
-import { isReadOnly, type Offer, type Offers } from "./offers.ts"
+import { isReadOnly, type Offer, type TurnOffers } from "./offers.ts"
 import { type ToolRun, unknownTool } from "./toolkit.ts"
 
 const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
@@ -33,7 +33,7 @@ const unapproved = ({ approvals = [] }: Carry, tool: string, grants: ReadonlyArr
   grants.filter((grant) => !approvals.some((approval) => approval.tool === tool && covers(approval.by, grant)))
 
 interface Judging {
-  readonly offers: Offers
+  readonly offers: TurnOffers
   readonly rolesNow: Effect.Effect<ReadonlyArray<CompiledRole>, Unreachable>
   readonly schemas: Pick<Schemas["Service"], "misfit">
   readonly toolsets: Pick<Toolsets["Service"], "away">

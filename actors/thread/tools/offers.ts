@@ -31,7 +31,7 @@ const offersOf = (
   ]
 }
 
-export interface Offers {
+export interface TurnOffers {
   readonly all: ReadonlyArray<Offer>
   readonly named: ReadonlyMap<string, Offer>
   readonly isShown: (tool: Offer, carry: Carry) => boolean
@@ -46,7 +46,7 @@ export const makeOffers = (
   profile: ResolvedProfile,
   tools: ReadonlyArray<Tool>,
   rolesNow: Effect.Effect<ReadonlyArray<CompiledRole>, Unreachable>
-): Offers => {
+): TurnOffers => {
   const own = families.filter(({ name }) => profile.families?.includes(name))
   const isOpen = profile.familyExposure === "always"
   const open = isOpen ? own.flatMap(({ tools }) => tools) : []
