@@ -1,10 +1,10 @@
 /**
- * Sends what is due to the endpoints of webhooks: fifty at once on a node, four of one endpoint.
+ * Sends what is due to the endpoints of webhooks: fifty at once on a node, twenty of one workspace, four of one endpoint.
  *
  * N1. A look follows whatever this node has announced, whatever has come to an end, and each second; what comes within a
  *     moment shares one.
  * N2. What cannot be written down of an attempt is sent again: at least once, never less.
- * N3. A look takes some of an endpoint ahead. What has waited for long is left to a later look, before another node might
+ * N3. A look takes some of an endpoint, and of a workspace, ahead. What has waited for long is left to a later look, before another node might
  *     take it for lost, or its webhook is not there any more; and so is what waits for one that has ended.
  */
 import { Effect, FiberSet, Latch, Layer, Semaphore } from "effect"
@@ -19,18 +19,22 @@ import { WebhookInterest } from "./Interest.ts"
 import type { WebhookDisabledReason } from "./webhook.ts"
 
 const atOnce = 50
+const eachWorkspace = 20
 const each = 4
 /** N3. */
-const ahead = 3 * each
+const ahead = { ofEndpoint: 3 * each, ofWorkspace: 4 * eachWorkspace, inAll: 4 * atOnce }
 const patienceMs = 5_000
 /** N1. */
 const moment = "20 millis"
 
-/** What this node has taken of an endpoint. */
-interface Endpoint {
+/** What this node has taken of a workspace, or an endpoint, and how many of that it sends at once. */
+interface Share {
   taken: number
-  isOver: boolean
   readonly free: Semaphore.Semaphore
+}
+
+interface Endpoint extends Share {
+  isOver: boolean
 }
 
 export const layerSenders = Layer.effectDiscard(
@@ -45,20 +49,26 @@ export const layerSenders = Layer.effectDiscard(
     const fibers = yield* FiberSet.make()
     const news = Latch.makeUnsafe()
     const free = yield* Semaphore.make(atOnce)
+    const workspaces = new Map<string, Share>()
     const endpoints = new Map<string, Endpoint>()
     let total = 0
 
-    const take = ({ webhookId }: DueDelivery): Endpoint => {
+    const take = ({ webhookId, workspace }: DueDelivery) => {
       const endpoint = endpoints.get(webhookId) ?? { taken: 0, isOver: false, free: Semaphore.makeUnsafe(each) }
+      const space = workspaces.get(workspace) ?? { taken: 0, free: Semaphore.makeUnsafe(eachWorkspace) }
       endpoints.set(webhookId, endpoint)
+      workspaces.set(workspace, space)
       endpoint.taken++
+      space.taken++
       total++
-      return endpoint
+      return { endpoint, space }
     }
-    const leave = ({ webhookId }: DueDelivery, endpoint: Endpoint) => {
+    type Taken = ReturnType<typeof take>
+    const leave = ({ webhookId, workspace }: DueDelivery, { endpoint, space }: Taken) => {
       total--
       if (--endpoint.taken === 0) endpoints.delete(webhookId)
-      if (endpoint.taken <= each) news.openUnsafe()
+      if (--space.taken === 0) workspaces.delete(workspace)
+      if (endpoint.taken <= each || space.taken <= eachWorkspace) news.openUnsafe()
     }
 
     const note = Effect.fnUntraced(function* (delivery: DueDelivery, endpoint: Endpoint, outcome: Outcome) {
@@ -73,21 +83,24 @@ export const layerSenders = Layer.effectDiscard(
       yield* disable(database, delivery, reason)
     })
 
-    const send = (delivery: DueDelivery, endpoint: Endpoint, takenAt: number) =>
-      Effect.suspend(() =>
+    const send = (delivery: DueDelivery, taken: Taken, takenAt: number) => {
+      const { endpoint, space } = taken
+      return Effect.suspend(() =>
         endpoint.isOver || lease.now() - takenAt > patienceMs ? Effect.succeed(undefined) : attempt(delivery)
       ).pipe(
         free.withPermit,
+        space.free.withPermit,
         endpoint.free.withPermit,
         Effect.flatMap((outcome) => (outcome === undefined ? Effect.void : note(delivery, endpoint, outcome))),
         Effect.catch((error) => Effect.logWarning("what came of a webhook's delivery could not be written", error)),
-        Effect.ensuring(Effect.sync(() => leave(delivery, endpoint)))
+        Effect.ensuring(Effect.sync(() => leave(delivery, taken)))
       )
+    }
 
     const look = Effect.gen(function* () {
-      const most = atOnce * 4 - total
-      if (!interest.any() || most <= 0) return
-      const taken = yield* takeDue(database, endpoints, { each: ahead, most })
+      const more = ahead.inAll - total
+      if (!interest.any() || more <= 0) return
+      const taken = yield* takeDue(database, { endpoints, workspaces }, { ...ahead, more })
       const at = lease.now()
       yield* Effect.forEach(taken, (delivery) => FiberSet.run(fibers, send(delivery, take(delivery), at)), {
         discard: true

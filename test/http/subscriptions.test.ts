@@ -441,6 +441,19 @@ describe("what takes a subscription its feed or its agent", () => {
     await until("disabled", async () => (await statusOf(id)) === "disabled")
   })
 
+  it("is told with its reason, also where a change comes before the word of it", async () => {
+    const feedId = await makeFeed()
+    const { id } = await subscribed(await makeAgent(server.alpha), feedId)
+    // As it is while that word is on its way.
+    await run(sql`update feeds set archived_at = now() where id = ${toUuid(feedId)}::uuid`)
+    for (const patch of [{ intent: "Read it." }, { enabled: false }]) {
+      const patched = await server.alpha.patch(`/v1/subscriptions/${id}`, patch)
+      assert.include(patched.body, { enabled: false, disabledReason: "feed_archived" }, patched.text)
+    }
+    await until("disabled", async () => (await statusOf(id)) === "disabled")
+    assert.include(await read(id), { intent: "Read it.", enabled: false, disabledReason: "feed_archived" })
+  })
+
   it("is the agent's archiving", async () => {
     const feedId = await makeFeed()
     const agentId = await makeAgent(server.alpha)
