@@ -56,8 +56,6 @@ const outcomeOf = (runId: string, { reason }: Declined): Outcome => {
   }
 }
 
-/** The run's own thread is not there. */
-class NotBornYet extends Data.TaggedError("NotBornYet") {}
 /** The turn before goes on, as far as anybody knows. */
 class NotCancelled extends Data.TaggedError("NotCancelled") {}
 
@@ -133,14 +131,7 @@ export const makePerform = ({ isOver, read, threads, untilOver }: SchedulePerfor
         ...(identity === undefined ? {} : { identity }),
         ...(input.maxCost === undefined ? {} : { maxCost: input.maxCost })
       })
-      .pipe(
-        Effect.map((reply) => ({ reply, threadId })),
-        // It was being born when its node went: no reason to give the run up, let alone the schedule.
-        Effect.catchIf(
-          (failure) => failure._tag === "Refused" && failure.reason === "not_found",
-          () => Effect.fail(new NotBornYet())
-        )
-      )
+      .pipe(Effect.map((reply) => ({ reply, threadId })))
   }
 
   const starting = Effect.fnUntraced(function* (being: ActorView<Snapshot>, run: Firing) {
