@@ -684,7 +684,23 @@ describe("subscriptions as resources", () => {
       { cadence: { mode: "immediate", maxMessages: 1000 } },
       { cadence: { mode: "immediate", maxMessages: 1001 } },
       "cadence.maxMessages"
-    ]
+    ],
+    [
+      { cadence: { mode: "immediate", maxMessages: 1 } },
+      { cadence: { mode: "immediate", maxMessages: 0 } },
+      "cadence.maxMessages"
+    ],
+    [
+      { cadence: { mode: "window", windowSeconds: 30, maxMessages: 1 } },
+      { cadence: { mode: "window", windowSeconds: 30, maxMessages: 0 } },
+      "cadence.maxMessages"
+    ],
+    [
+      { cadence: { mode: "window", windowSeconds: 30, maxMessages: 1000 } },
+      { cadence: { mode: "window", windowSeconds: 30, maxMessages: 1001 } },
+      "cadence.maxMessages"
+    ],
+    [{ cursor: 0 }, { cursor: -1 }, "cursor"]
   ])("take what is at a limit and refuse one past it: %o", async (fits, past, path) => {
     assert.strictEqual((await subscribe(agents.one, feeds.one, fits)).status, 201)
     refused(await subscribe(agents.one, feeds.one, past), 400, "invalid_request", path)
