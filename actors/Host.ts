@@ -32,7 +32,7 @@ import type { WriteSet } from "./Kind.ts"
 import { type Activation, type DropReason, unreachable } from "./live.ts"
 
 export interface HostOptions<Snapshot, Request, Command, Job, W extends WriteSet>
-  extends Omit<CommitOptions<Snapshot, Request, Command, Job, W>, "perform"> {
+  extends Omit<CommitOptions<Snapshot, Request, Command, Job, W>, "isReadable" | "perform"> {
   readonly lease: Lease["Service"]
   readonly bulkheads: Bulkheads
   readonly fork: <A, E>(effect: Effect.Effect<A, E>) => Fiber.Fiber<A, E>
@@ -70,7 +70,11 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
   type Actor = Activation<Snapshot, Request>
 
   const { decide, decidePosted, gather } = makeDeciding(kind, lease)
-  const { commit, keep, stored } = makeCommits({ ...options, perform: (live, wanted) => jobs.perform(live, wanted) })
+  const { commit, keep, stored } = makeCommits({
+    ...options,
+    perform: (live, wanted) => jobs.perform(live, wanted),
+    isReadable: (row) => readable(row) !== undefined
+  })
 
   /** Rows of the inbox over which an actor broke: they are passed over from then on. */
   const broken = new Set<string>()
@@ -133,22 +137,22 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
     yield* commit(live, steps, item, at)
   })
 
-  /** What waits in the inbox goes first, unless it has been first once, or cannot be read here (H5). */
+  /** What waits in the inbox goes first, a portion at a time, unless it does not get in, or cannot be read here (H5). */
   const letPass = (live: Actor, item: Item<Request>, taken: ReadonlyArray<Item<Request>>, { rows }: InboxFirst) => {
     const posted = rows.flatMap((row) => {
       const envelope = readable(row)
       return envelope === undefined ? [] : [{ ...envelope, reply: () => {} }]
     })
-    if (posted.length > 0 && item.waited === true) {
-      // They went first once, and did not get in: nor does this one, for now.
+    const waitedFor = posted[0]?.inboxRow
+    if (waitedFor !== undefined && item.waitedFor === waitedFor) {
+      // It went first once, and did not get in: nor does this one, for now.
       for (const { reply } of taken) reply(Exit.fail(unreachable()))
       return
     }
-    // None of them can be read here: they hold nobody up.
-    const skipsInbox = posted.length === 0
     live.mailbox.unshift(
       ...posted,
-      ...taken.map((each) => (skipsInbox ? { ...each, skipsInbox } : { ...each, waited: true }))
+      // Where none of them can be read here, they hold nobody up.
+      ...taken.map((each) => (waitedFor === undefined ? { ...each, skipsInbox: true } : { ...each, waitedFor }))
     )
   }
 
@@ -290,7 +294,8 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
       if (live.dropped !== undefined) return redeliver(live, envelope)
       if (isTooMany(live, envelope)) {
         record(mailboxesFull.with({ kind: kind.name }))
-        const message = `${mailboxCapacity} commands wait for this ${kind.name} already. Try again when some have been taken.`
+        const message = `${mailboxCapacity} commands wait for this ${kind.name} already. Try again when some have ` +
+        `been taken.`
         return Effect.fail(
           new Declined({ reason: "rate_limited", code: "mailbox_full", message, retryAfterSeconds: 1 })
         )

@@ -1,7 +1,7 @@
 /**
  * The actors of one kind on this node: how commands reach them, and what becomes of those that are lost.
  * `activation.ts` brings them into memory, `leaving.ts` out of it, `residents.ts` holds them, `obligations.ts` what is
- * owed to the others.
+ * owed to the others, `answering.ts` answers other nodes, and `wakeable.ts` is what the sweep has of them.
  *
  * R1. An actor that was lost while it had something to do is owed: this node takes it up again, whatever else the sweep
  *     can or cannot read.
@@ -10,11 +10,11 @@
  */
 import { Effect, type Fiber } from "effect"
 import { Bus } from "../src/bus/Bus.ts"
-import { type ActorRef, type Head, Journal } from "../src/journal/Journal.ts"
+import { type ActorRef, type Append, type Head, Journal } from "../src/journal/Journal.ts"
 import { Lease } from "../src/journal/Lease.ts"
 import { Quotas } from "../src/quotas/Quotas.ts"
-import { shardOf } from "../src/journal/shard.ts"
 import { makeActivation } from "./activation.ts"
+import { makeAnswering } from "./answering.ts"
 import { type ActorError, type Reply, Draining, Unreachable } from "./Actor.ts"
 import type { Bulkheads } from "./Bulkheads.ts"
 import type { Envelope } from "./envelope.ts"
@@ -23,14 +23,14 @@ import { makeHost } from "./Host.ts"
 import type { Activation, DropReason } from "./live.ts"
 import type { Kind, WriteSet } from "./Kind.ts"
 import { makeLeaving } from "./leaving.ts"
-import { answered, failed, type NodeQuestion, type NodeReply } from "./messages.ts"
 import { brokenAt, Obligations } from "./obligations.ts"
 import { Placement } from "./Placement.ts"
 import { makeQueueing } from "./queueing.ts"
 import { makeReaders } from "./readers.ts"
-import { Registries, type Wakeable } from "./Registries.ts"
+import { Registries } from "./Registries.ts"
 import { Residents } from "./residents.ts"
 import { Router } from "./Router.ts"
+import { makeWakeable } from "./wakeable.ts"
 
 export interface RegistryOptions {
   /** Milliseconds at rest after which an actor leaves memory. */
@@ -49,12 +49,6 @@ export interface Birth {
   readonly parent: string | null
   readonly attributes: string
 }
-
-/**
- * A process that was stopped for less than the lease lasts is fenced for the first tick, and has beaten by the next but
- * one.
- */
-const ticksToAbort = 3
 
 export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Request, Command, Job, W extends WriteSet>(
   kind: Kind<Snapshot, Request, Command, Job, W>,
@@ -77,7 +71,6 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
   const ground = { ...options, name: kind.name, kind, bus, journal, lease, placement, residents, obligations, fork }
   let closed = false
   let leaving = false
-  let fencedTicks = 0
 
   const onDropped = (actor: Actor, why: DropReason) => {
     const { desk } = actor
@@ -101,6 +94,13 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
     else obligations.lost(actor, "unanswered", why === "fenced")
   }
 
+  /** For those who follow steps: events of threads are told of by their kind. */
+  const tellMoved = ({ actor: { id, workspace }, facts }: Append, parent: string | null) => {
+    if (facts.length === 0 || facts.some((fact) => fact.public && fact.turn !== null)) return
+    const about = { workspace, agentId: parent ?? "", threadId: kind.nouns.id === "thread" ? id : "" }
+    if (bus.watched(about)) bus.publish({ ...about, type: "moved", actorId: id })
+  }
+
   const host = makeHost<Snapshot, Request, Command, Job, W>({
     ...ground,
     onDropped,
@@ -116,7 +116,10 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
       obligations.met(actor.ref)
       residents.note(actor)
     },
-    onAppended: quotas.appended,
+    onAppended: (append, { parent }) => {
+      quotas.appended(append)
+      tellMoved(append, parent)
+    },
     onKept: (workspace, { body }) => quotas.add(workspace, "stored_bytes", Buffer.byteLength(body)),
     deliver: (actor, envelope) => deliver(actor.ref, envelope)
   })
@@ -153,49 +156,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
       )
     })
 
-  /** What another node asks. */
-  const answer = ({
-    again = false,
-    at,
-    command,
-    id,
-    key,
-    owned = false,
-    request: sent,
-    workspace
-  }: NodeQuestion): Effect.Effect<NodeReply> =>
-    Effect.suspend(() => {
-      const told = queueing.answer(id, workspace, sent)
-      if (told !== undefined) return Effect.succeed(told)
-      const request = kind.decodeRequest(sent)
-      if (request === undefined) return Effect.succeed<NodeReply>({ v: 1, unwilling: "malformed" })
-      const ref: ActorRef = { workspace, kind: kind.name, id }
-      if (!residents.has(id) && !owned) {
-        if (closed) return Effect.succeed<NodeReply>({ v: 1, unwilling: "draining" })
-        const node = placement.of(shardOf(id))
-        if (node !== undefined && node !== lease.incarnation())
-          return Effect.succeed<NodeReply>({ v: 1, elsewhere: node, owned: false })
-      }
-      return tell(
-        ref,
-        { request, sent: { id: command, at, redelivered: again }, ...(key === undefined ? {} : { key }) },
-        owned
-      ).pipe(
-        Effect.map(answered),
-        Effect.catch((error) =>
-          Effect.succeed<NodeReply>(
-            error._tag === "OwnedElsewhere" ? { v: 1, elsewhere: error.node, owned: true } : failed(error)
-          )
-        ),
-        Effect.catchDefect((defect) =>
-          Effect.as(Effect.logError("an actor broke over another node's question", defect), {
-            v: 1,
-            broken: true
-          } as const)
-        )
-      )
-    })
-  router.answer(kind, answer)
+  router.answer(kind, makeAnswering({ ...ground, closed: () => closed, queueing, tell }))
 
   /**
    * A new actor: its first command brings its birth with it. Where one of that id is here already, being born as well,
@@ -229,74 +190,24 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
       residents.has(ref.id) || isLoading(ref) ? Effect.void : Effect.asVoid(create(ref, birth, envelope))
     )
 
-  let evicting = false
-  const makeRoom = () => {
-    if (evicting || residents.size <= options.mostActors) return
-    evicting = true
-    fork(
-      Effect.ensuring(
-        evict,
-        Effect.sync(() => {
-          evicting = false
-        })
-      )
-    )
-  }
-
-  const tick = Effect.sync(() => {
-    const now = lease.now()
-    // What runs without a lease is aborted, once no beat has come to its rescue. Those actors are owed, and taken up
-    // again if the lease comes back.
-    fencedTicks = lease.fenced() ? fencedTicks + 1 : 0
-    if (fencedTicks >= ticksToAbort) {
-      for (const actor of residents.all()) if (actor.desk.running > 0) host.drop(actor, "fenced")
-      obligations.cutOff()
-    }
-    for (const actor of residents.due(now)) {
-      if (!actor.busy && kind.due !== undefined) fork(Effect.ignore(host.tell(actor, { request: kind.due })))
-    }
-    makeRoom()
-  })
-
-  const wakeable: Wakeable = {
-    wake,
-    reads: (row) => host.readable(row) !== undefined,
-    accept: (ref, rows) => {
-      const envelopes = rows.flatMap((row) => host.readable(row) ?? [])
-      return envelopes.length === 0
-        ? Effect.void
-        : unasked(
-            ref,
-            Effect.flatMap(find(ref), (actor) => host.tellAll(actor, envelopes))
-          )
-    },
-    isLive: (ref) => residents.has(ref.id),
-    inspected: kind.inspected,
-    serve,
-    tick,
+  const wakeable = makeWakeable({
+    ...ground,
+    host,
+    drain,
+    evict,
+    find,
     passivate,
-    holds: (shard) => residents.holds(shard),
-    dropAll: () => {
-      for (const actor of residents.all()) host.drop(actor, "lapsed")
-      obligations.released()
-      obligations.cutOff()
-    },
+    serve,
+    unasked,
+    wake,
     close: () => {
       closed = true
     },
-    drain: (ms) =>
-      Effect.suspend(() => {
-        closed = true
-        leaving = true
-        for (const actor of residents.all()) actor.desk.withhold()
-        obligations.withhold()
-        return drain(ms)
-      }),
-    size: () => residents.size,
-    jobs: () => residents.all().reduce((sum, actor) => sum + actor.desk.running, 0),
-    slots: () => options.bulkheads.filling(),
-    owed: () => obligations.size
-  }
+    leave: () => {
+      closed = true
+      leaving = true
+    }
+  })
   journal.know(kind.name, kind.nouns)
   registries.add(kind.name, wakeable)
 

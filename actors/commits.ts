@@ -8,21 +8,24 @@ import { type ActorError, type Reply, KeyReused } from "./Actor.ts"
 import type { Item, KeyOf } from "./envelope.ts"
 import { replayed, rowOf } from "./kept.ts"
 import type { Kind, WriteSet } from "./Kind.ts"
-import { type Activation, type DecidedStep as StepOf, unreachable } from "./live.ts"
+import { type Activation, type DecidedStep as StepOf, mostTogether, unreachable } from "./live.ts"
 import { mergeWrites } from "./mergeWrites.ts"
 
 /** An input has to wait for those in the inbox (H5). */
+/** The first of the rows of the inbox that are to go first and can be read here: none where none can. */
 export class InboxFirst extends Data.TaggedError("InboxFirst")<{ readonly rows: ReadonlyArray<InboxRow> }> {}
 
 export interface CommitOptions<Snapshot, Request, Command, Job, W extends WriteSet> {
   readonly kind: Kind<Snapshot, Request, Command, Job, W>
   readonly journal: Pick<Journal["Service"], "append" | "keep" | "key" | "inboxRows">
+  /** Whether the command of a row of the inbox can be read here. */
+  readonly isReadable: (row: InboxRow) => boolean
   /** Performs the jobs of what is committed. */
   readonly perform: (live: Activation<Snapshot, Request>, jobs: ReadonlyArray<Job>) => void
   /** Its head has changed. */
   readonly onMoved: (live: Activation<Snapshot, Request>) => void
   /** It is committed. */
-  readonly onAppended: (append: Append) => void
+  readonly onAppended: (append: Append, live: Activation<Snapshot, Request>) => void
   /** So is the answer to a command that changes nothing. */
   readonly onKept: (workspace: string, row: IdempotencyRow) => void
 }
@@ -30,6 +33,7 @@ export interface CommitOptions<Snapshot, Request, Command, Job, W extends WriteS
 const publicOf = (facts: ReadonlyArray<FactRow>) => facts.reduce((n, fact) => (fact.public ? n + 1 : n), 0)
 
 export const makeCommits = <Snapshot, Request, Command, Job, W extends WriteSet>({
+  isReadable,
   journal,
   kind,
   onAppended,
@@ -114,6 +118,18 @@ export const makeCommits = <Snapshot, Request, Command, Job, W extends WriteSet>
     return { append, next }
   }
 
+  /** A portion of what is in the actor's inbox; undefined where it is empty. What cannot be read takes no place. */
+  const goingFirst = Effect.fnUntraced(function* ({ ref }: Actor) {
+    const except: Array<string> = []
+    for (;;) {
+      const rows = yield* journal.inboxRows(ref, { rows: mostTogether, except })
+      const readable = rows.filter(isReadable)
+      if (readable.length > 0) return readable
+      except.push(...rows.map(({ id }) => id))
+      if (rows.length < mostTogether) return except.length === 0 ? undefined : []
+    }
+  })
+
   const write = Effect.fnUntraced(function* (
     live: Actor,
     steps: ReadonlyArray<DecidedStep>,
@@ -129,8 +145,8 @@ export const makeCommits = <Snapshot, Request, Command, Job, W extends WriteSet>
       live.unborn
         ? Effect.succeed("refused" as const)
         : append.requiresEmptyInbox === true
-          ? Effect.flatMap(journal.inboxRows(live.ref), (rows) =>
-              Effect.fail(rows.length > 0 ? new InboxFirst({ rows }) : superseded)
+          ? Effect.flatMap(goingFirst(live), (rows) =>
+              Effect.fail(rows === undefined ? superseded : new InboxFirst({ rows }))
             )
           : Effect.fail(superseded)
     )
@@ -139,7 +155,7 @@ export const makeCommits = <Snapshot, Request, Command, Job, W extends WriteSet>
     live.snapshot = next
     live.head = append.head
     live.unborn = false
-    onAppended(append)
+    onAppended(append, live)
     onMoved(live)
     return undefined
   })

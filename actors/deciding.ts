@@ -1,6 +1,6 @@
 /**
- * Decides commands of a live actor, before anything of them is written: one, those that have gathered behind it, or rows
- * of its inbox. H3, H4 of Host.ts.
+ * Decides commands of a live actor, before anything of them is written: one, those that have gathered behind it, or
+ * rows of its inbox. H3, H4 of Host.ts.
  */
 import { Cause, Effect, Exit, Option } from "effect"
 import type { Lease } from "../src/journal/Lease.ts"

@@ -33,8 +33,8 @@ export interface Item<Request> extends Envelope<Request> {
   readonly reply: (exit: Exit.Exit<Reply, ActorError>) => void
   /** What waits in the inbox cannot be read here, and holds it up no longer. */
   readonly skipsInbox?: boolean
-  /** It has let what waits in the inbox go first already. */
-  readonly waited?: boolean
+  /** The row that was first in the inbox when it let what waits there go first. */
+  readonly waitedFor?: string
   /** The job whose outcome it is: what is not taken goes back to the actor's desk. */
   readonly task?: string
 }

@@ -1,4 +1,6 @@
-/** What a node says of itself from time to time: actors, jobs, how late the sweep is, statements, connections, notices. */
+/**
+ * What a node says of itself from time to time: actors, jobs, how late the sweep is, statements, connections, notices.
+ */
 import { Effect, Layer, Schedule } from "effect"
 import { Database } from "../src/database/Database.ts"
 import {

@@ -4,20 +4,26 @@
  *
  * N1. A fold begins where nothing is under way: at a turn's first fact, or at the first of all.
  * N2. A long log is read piece by piece, and others have the thread in between; so many logs are read at once.
+ * N3. Whoever goes on reading where a fold has come by lately pays for what lies behind that place alone.
  */
 import { Context, Effect, Layer, Semaphore } from "effect"
-import type { Beginning, Inspected, Now } from "../machines/inspected.ts"
-import { isFirst, makeWalk, type Since, type Step } from "../machines/steps.ts"
+import type { Inspected, Now } from "../machines/inspected.ts"
+import { beginningAt, isFirst, makeWalk, type Since, type Step } from "../machines/steps.ts"
 import { Database, type DatabaseUnavailable } from "../src/database/Database.ts"
-import * as log from "../src/inspection/log.ts"
+import { type InspectedHead, type LogOf, makeActorLog } from "../src/inspection/log.ts"
+import { makeMilestones } from "./milestones.ts"
 import { Registries } from "./Registries.ts"
 
-/** Facts of one read. */
+/** Facts of one read, and of the first where a single step is looked for. */
 const piece = 500
+const fewFacts = 50
+const fewMarks = 16
+/** Facts between the milestones that a long walk leaves behind it. */
+const keptEvery = 5_000
 const readAtOnce = 4
 
 export interface FoundActor {
-  readonly head: log.InspectedHead
+  readonly head: InspectedHead
   readonly inspected: Inspected
 }
 
@@ -51,8 +57,11 @@ export class Inspecting extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<Step>, DatabaseUnavailable>
     /** After the step that wrote that fact. Of 0: at birth. */
     readonly at: (workspace: string, found: FoundActor, pos: number) => Effect.Effect<Moment, DatabaseUnavailable>
-    /** As it is now. */
-    readonly now: (workspace: string, found: FoundActor) => Effect.Effect<Moment & Now, DatabaseUnavailable>
+    /** As it is now: head, log and what waits are of one moment. Undefined where it has gone meanwhile. */
+    readonly now: (
+      workspace: string,
+      found: FoundActor
+    ) => Effect.Effect<(Moment & Now & { readonly head: InspectedHead }) | undefined, DatabaseUnavailable>
     /** The position of an event. */
     readonly positionOf: (
       workspace: string,
@@ -68,73 +77,90 @@ export class Inspecting extends Context.Service<
 }
 
 const make = Effect.gen(function* () {
-  const { run } = yield* Database
+  const log = makeActorLog(yield* Database)
   const registries = yield* Registries
   const permits = yield* Semaphore.make(readAtOnce)
+  const milestones = makeMilestones()
 
   /** The first fact of the step that a fact is of. */
-  const firstOf = Effect.fnUntraced(function* (of: log.LogOf, pos: number) {
-    for (let upTo = pos; ; ) {
-      const marks = yield* run("inspect marks", (db) => log.marksUpTo(db, of, upTo, piece))
+  const firstOf = Effect.fnUntraced(function* (of: LogOf, pos: number) {
+    for (let upTo = pos, rows = fewMarks; ; rows = Math.min(piece, rows * 8)) {
+      const marks = yield* log.marksUpTo(of, upTo, rows)
       // The last of them has its predecessor in the next piece.
       const place = marks.findIndex(
-        (mark, i) => (i + 1 < marks.length || marks.length < piece) && isFirst(mark, marks[i + 1])
+        (mark, i) => (i + 1 < marks.length || marks.length < rows) && isFirst(mark, marks[i + 1])
       )
       const found = marks[place]
       if (found !== undefined) return found.pos
       const oldest = marks.at(-1)
-      if (oldest === undefined || marks.length < piece) return 1
+      if (oldest === undefined || marks.length < rows) return 1
       upTo = oldest.pos
     }
   })
 
-  /** N1: of a log in which the step that begins at `first` is to be seen. */
-  const beginningOf = Effect.fnUntraced(function* (of: log.LogOf, { beginsAtTurns }: Inspected, first: number) {
-    const begun =
-      !beginsAtTurns || first <= 1
-        ? undefined
-        : yield* run("inspect turn", (db) => log.turnBegunUpTo(db, of, first - 1))
-    if (begun === undefined) return { pos: 0, seq: 0, before: undefined } satisfies Beginning
-    const known = yield* run("inspect before", (db) => log.before(db, of, begun))
-    return { pos: begun - 1, ...known } satisfies Beginning
+  /** N1, N3: where to begin in a log in which the step that begins at `first` is to be seen. */
+  const milestoneBefore = Effect.fnUntraced(function* (of: LogOf, inspected: Inspected, first: number) {
+    const before = Math.max(0, first - 1)
+    const known = milestones.find(of, before)
+    if (known !== undefined && (known.pos === before || !inspected.beginsAtTurns)) return known
+    const begun = !inspected.beginsAtTurns || first <= 1 ? undefined : yield* log.begunUpTo(of, before)
+    if (known !== undefined && (begun === undefined || known.pos >= begun.pos)) return known
+    return beginningAt(
+      inspected,
+      begun === undefined ? { pos: 0, seq: 0, before: undefined } : { ...begun, pos: begun.pos - 1 }
+    )
   })
 
   /** Walks the log from where the step with `first` can be seen, up to `upTo`, as long as `isWanted` says of a step. */
   const walk = Effect.fnUntraced(function* (
-    of: log.LogOf,
+    of: LogOf,
     inspected: Inspected,
-    { first, upTo }: { readonly first: number; readonly upTo: number },
+    { first, upTo, rows }: { readonly first: number; readonly upTo: number; readonly rows: number },
     isWanted: (step: Step) => boolean
   ) {
-    const from = yield* beginningOf(of, inspected, first)
+    const from = yield* milestoneBefore(of, inspected, first)
     const walked = makeWalk(inspected, from)
-    for (let after = from.pos; after < upTo; ) {
-      const facts = yield* run("inspect facts", (db) => log.factsBehind(db, of, { after, upTo, limit: piece }))
+    let last = from
+    let kept = from
+    for (let after = from.pos, limit = rows; after < upTo; limit = piece) {
+      const facts = yield* log.factsBehind(of, { after, upTo, limit })
       for (const fact of facts) {
         const step = walked.before(fact)
-        if (step !== undefined && step.pos >= first && !isWanted(step)) return walked
+        if (step !== undefined) {
+          last = walked.milestone()
+          if (step.pos >= first && !isWanted(step)) {
+            milestones.keep(of, last)
+            return walked
+          }
+        }
         walked.tell(fact)
       }
-      const last = facts.at(-1)
-      if (last === undefined) break
-      after = last.pos
+      const { pos } = facts.at(-1) ?? {}
+      if (pos === undefined) break
+      after = pos
+      if (last.pos - kept.pos >= keptEvery) {
+        milestones.keep(of, last)
+        kept = last
+      }
       yield* Effect.yieldNow
     }
+    // Where the last step ends is known when the next one begins: that of an older node may go on.
+    if (last !== from) milestones.keep(of, last)
     const step = walked.end()
     if (step !== undefined && step.pos >= first) isWanted(step)
     return walked
   })
 
   const ascending = Effect.fnUntraced(function* (
-    of: log.LogOf,
+    of: LogOf,
     { head, inspected }: FoundActor,
     after: number,
     limit: number
   ) {
     const steps: Array<Step> = []
     if (after >= head.pos) return steps
-    const first = yield* firstOf(of, after + 1)
-    yield* walk(of, inspected, { first, upTo: head.pos }, (step) => {
+    const first = milestones.find(of, after)?.pos === after ? after + 1 : yield* firstOf(of, after + 1)
+    yield* walk(of, inspected, { first, upTo: head.pos, rows: piece }, (step) => {
       if (step.pos > after) steps.push(step)
       return steps.length < limit
     })
@@ -142,10 +168,10 @@ const make = Effect.gen(function* () {
   })
 
   /** The positions at which the last steps up to one begin, newest first. */
-  const lastBeginnings = Effect.fnUntraced(function* (of: log.LogOf, upTo: number, after: number, limit: number) {
+  const lastBeginnings = Effect.fnUntraced(function* (of: LogOf, upTo: number, after: number, limit: number) {
     const found: Array<number> = []
     for (let below = upTo; below > after; ) {
-      const marks = yield* run("inspect marks", (db) => log.marksUpTo(db, of, below, piece))
+      const marks = yield* log.marksUpTo(of, below, piece)
       const isAll = marks.length < piece
       for (const [i, mark] of marks.entries()) {
         if (!isAll && i + 1 === marks.length) break
@@ -160,7 +186,7 @@ const make = Effect.gen(function* () {
   })
 
   const descending = Effect.fnUntraced(function* (
-    of: log.LogOf,
+    of: LogOf,
     { head, inspected }: FoundActor,
     { after = 0, before = head.pos + 1, limit }: StepsQuery
   ) {
@@ -168,17 +194,17 @@ const make = Effect.gen(function* () {
     const first = (yield* lastBeginnings(of, upTo, after, limit)).at(-1)
     const steps: Array<Step> = []
     if (first === undefined) return steps
-    yield* walk(of, inspected, { first, upTo }, (step) => {
+    yield* walk(of, inspected, { first, upTo, rows: piece }, (step) => {
       if (step.pos > after) steps.push(step)
       return true
     })
     return steps.toReversed()
   })
 
-  const look = Effect.fnUntraced(function* (of: log.LogOf, { head, inspected }: FoundActor, pos: number) {
+  const look = Effect.fnUntraced(function* (of: LogOf, { head, inspected }: FoundActor, pos: number) {
     const first = pos === 0 ? 0 : yield* firstOf(of, pos)
     let step: Step | undefined
-    const walked = yield* walk(of, inspected, { first, upTo: pos === 0 ? 0 : head.pos }, (each) => {
+    const walked = yield* walk(of, inspected, { first, upTo: pos === 0 ? 0 : head.pos, rows: fewFacts }, (each) => {
       if (each.pos < pos) return true
       // It ends where the next one begins.
       step ??= each
@@ -190,7 +216,7 @@ const make = Effect.gen(function* () {
 
   return Inspecting.of({
     find: Effect.fnUntraced(function* (workspace, id) {
-      const head = yield* run("inspect head", (db) => log.readHead(db, workspace, id))
+      const head = yield* log.head({ workspace, id })
       const inspected = head && registries.of(head.kind)?.inspected
       return head === undefined || inspected === undefined ? undefined : { head, inspected }
     }),
@@ -207,18 +233,19 @@ const make = Effect.gen(function* () {
     at: (workspace, found, pos) =>
       permits.withPermit(Effect.map(look({ workspace, id: found.head.id }, found, pos), ({ moment }) => moment)),
 
-    now: (workspace, found) =>
+    now: (workspace, { head: { id }, inspected }) =>
       permits.withPermit(
         Effect.gen(function* () {
-          const { head } = found
-          const of = { workspace, id: head.id }
-          const inputs = yield* run("inspect inputs", (db) => log.pendingInputs(db, of))
-          const { moment, walked } = yield* look(of, found, head.pos)
-          return { ...moment, ...walked.now({ carry: head.carry, inputs }) }
+          const of = { workspace, id }
+          const seen = yield* log.now(of)
+          if (seen === undefined) return undefined
+          const { head, inputs } = seen
+          // The log up to there is as it was at that moment.
+          const { moment, walked } = yield* look(of, { head, inspected }, head.pos)
+          return { head, ...moment, ...walked.now({ carry: head.carry, inputs }) }
         })
       ),
 
-    positionOf: (workspace, { head }, seq) =>
-      run("inspect seq", (db) => log.positionOf(db, { workspace, id: head.id }, seq))
+    positionOf: (workspace, { head }, seq) => log.positionOf({ workspace, id: head.id }, seq)
   })
 })

@@ -74,8 +74,8 @@ export class Obligations<Request> {
   }
 
   /**
-   * An actor has left memory with something to do: it is to be taken up again. `crashes` of one that broke, `unborn` one
-   * whose birth has no answer.
+   * An actor has left memory with something to do: it is to be taken up again. `crashes` of one that broke, `unborn`
+   * one whose birth has no answer.
    */
   lost(
     { crashes, desk, ref, unborn }: Pick<Owed<Request>, "ref" | "desk" | "crashes"> & { readonly unborn: boolean },

@@ -1,8 +1,8 @@
 /**
  * Looks that are repeated: a whole one every second, and between two of them one at the shards that hints have named.
  *
- * N1. However many hints come, the whole look has its turn.
- * N2. A look that fails is logged and followed by the next.
+ * M1. However many hints come, the whole look has its turn.
+ * M2. A look that fails is logged and followed by the next.
  */
 import { Deferred, Effect } from "effect"
 import type { Lease } from "../src/journal/Lease.ts"

@@ -1,9 +1,11 @@
 /**
  * `npm run bench -- --against C`: this checkout beside commit C, both servers up at once on the same PostgreSQL, with a
- * second server of C as control. Each round measures all three one after the other, each round in another order; what
- * is compared are the ratios within rounds. After every three rounds all three are started anew: two processes of one
+ * second server of C as control. Each round measures all of them one after the other, each round in another order; what
+ * is compared are the ratios within rounds. After every three rounds all are started anew: two processes of one
  * program differ by several per cent for as long as they live, by what was compiled when. What the control is off 1 is
  * the machine's doing: a bar is missed by more than that.
+ *
+ * `--against C,D` measures beside several commits in one run; the control is a second server of the first.
  */
 import { checkOut, git } from "./checkout.ts"
 import { openMeter } from "./database.ts"
@@ -13,7 +15,7 @@ import { median } from "./statistics.ts"
 import { startPostgres, startTroupe, type System } from "./systems.ts"
 
 export interface AgainstOptions {
-  readonly commit: string
+  readonly commits: readonly [string, ...ReadonlyArray<string>]
   readonly clients: ReadonlyArray<number>
   readonly rounds: number
   readonly seconds: number
@@ -23,15 +25,11 @@ export interface AgainstOptions {
   readonly write: boolean
 }
 
-/** Places of this checkout, the commit and the control in a round: each order as often as any other. */
-const orders = [
-  [0, 1, 2],
-  [2, 1, 0],
-  [1, 2, 0],
-  [0, 2, 1],
-  [2, 0, 1],
-  [1, 0, 2]
-] as const
+/** Places of the systems in a round: each of them comes first as often as any other, in both directions. */
+const orderOf = (systems: number, round: number) => {
+  const forth = Array.from({ length: systems }, (_, i) => (i + Math.floor(round / 2)) % systems)
+  return round % 2 === 0 ? forth : forth.reverse()
+}
 
 /** A control that is farther off 1 says nothing of the rest. */
 const noisy = 0.1
@@ -59,7 +57,8 @@ const quantities: ReadonlyArray<Quantity> = [
     digits: 3,
     bar: { limit: 1.03 }
   },
-  { name: "of it the server", of: (run) => run.serverCpuMs, digits: 3 },
+  { name: "statements a turn", of: (run) => run.statements, digits: 2, bar: { limit: 1.02 } },
+  { name: "of its CPU the server", of: (run) => run.serverCpuMs, digits: 3 },
   { name: "p50 ms", of: (run) => run.p50, digits: 2 },
   { name: "p99 ms", of: (run) => run.p99, digits: 2 },
   { name: "B of WAL a turn, without whole pages", of: (run) => run.walBytes, digits: 0 },
@@ -70,63 +69,104 @@ const quantities: ReadonlyArray<Quantity> = [
 const holds = ({ least, limit }: Bar, ratio: number, control: number) =>
   least === true ? ratio >= limit - Math.abs(control - 1) : ratio <= limit + Math.abs(control - 1)
 
-export const against = async ({
-  clients,
-  commit,
-  flags,
-  rounds,
-  seconds,
-  warmupSeconds,
-  write
-}: AgainstOptions): Promise<void> => {
-  const short = git("rev-parse", "--short", commit)
+/** One line of the table: a quantity at a number of clients, beside one commit. */
+const rowOf = (
+  { bar, digits, name, of }: Quantity,
+  {
+    control,
+    first,
+    level,
+    ours,
+    short,
+    theirs
+  }: {
+    readonly level: number
+    readonly short: string
+    readonly ours: ReadonlyArray<Measured>
+    readonly theirs: ReadonlyArray<Measured>
+    /** The first commit, and its second server. */
+    readonly first: ReadonlyArray<Measured>
+    readonly control: ReadonlyArray<Measured>
+  }
+) => {
+  const over = (runs: ReadonlyArray<Measured>, others: ReadonlyArray<Measured>) =>
+    median(runs.map((one, i) => of(one) / of(others[i] ?? one)))
+  const [ratio, off] = [over(ours, theirs), over(control, first)]
+  const isHeld = bar === undefined ? undefined : holds(bar, ratio, off)
+  console.log(
+    `${isHeld === undefined ? "      " : isHeld ? "holds " : "MISSED"}  ${name} at ${level}, beside ${short}: ` +
+      `${ratio.toFixed(2)} (control ${off.toFixed(2)})`
+  )
+  const verdict =
+    bar === undefined
+      ? ""
+      : `${bar.least === true ? "at least" : "at most"} ${bar.limit}: ${isHeld === true ? "holds" : "**missed**"}`
+  return [
+    String(level),
+    name,
+    short,
+    median(ours.map(of)).toFixed(digits),
+    median(theirs.map(of)).toFixed(digits),
+    ratio.toFixed(3),
+    off.toFixed(3),
+    verdict
+  ]
+}
+
+const columns = ["clients", "what", "beside", "this", "that", "ratio", "control: the first over itself", "bar"]
+
+/** Steps that undo what was begun, carried out from the last to the first; also on Ctrl-C. */
+const makeStops = () => {
   const stops: Array<() => Promise<void> | void> = []
-  const stopAll = async () => {
+  const all = async () => {
     for (const stop of stops.splice(0).reverse()) await Promise.resolve(stop()).catch(console.error)
   }
-  process.once("SIGINT", () => void stopAll().finally(() => process.exit(130)))
+  process.once("SIGINT", () => void all().finally(() => process.exit(130)))
+  return { stops, all }
+}
+
+export const against = async (options: AgainstOptions): Promise<void> => {
+  const { clients, flags, rounds, seconds, warmupSeconds, write } = options
+  const shorts = options.commits.map((commit) => git("rev-parse", "--short", commit))
+  const { all, stops } = makeStops()
   try {
-    const { folder, remove } = checkOut(commit)
-    stops.push(remove)
+    const folders = options.commits.map((commit) => {
+      const { folder, remove } = checkOut(commit)
+      stops.push(remove)
+      return folder
+    })
     const postgres = await startPostgres()
     stops.push(postgres.stop)
     const meter = await openMeter(postgres.url)
     stops.push(meter.close)
-    const start = async (
-      name: string,
-      how: { readonly checkout: string } | { readonly flags: ReadonlyArray<string> }
-    ): Promise<System> => {
-      const system = await startTroupe(name, await meter.createDatabase(name), { agents: Math.max(...clients), ...how })
+    const programs = [{ flags }, ...[...folders, ...folders.slice(0, 1)].map((checkout) => ({ checkout }))]
+    const start = async (place: number): Promise<System> => {
+      const name = `bench_${place}`
+      const agents = Math.max(...clients)
+      const system = await startTroupe(name, await meter.createDatabase(name), { agents, ...programs[place] })
       stops.push(system.stop)
       return system
     }
     const run = (system: System, level: number, warmup: number, length: number) =>
       measure(system, "A", { clients: level, seconds: length, warmupSeconds: warmup, meter, postgresPid: postgres.pid })
 
-    const levels = clients.map(
-      (level): { readonly level: number; readonly measured: ReadonlyArray<Array<Measured>> } => ({
-        level,
-        measured: [[], [], []]
-      })
-    )
+    const levels = clients.map((level) => ({ level, measured: programs.map((): Array<Measured> => []) }))
     for (let first = 0; first < rounds; first += roundsOfAStart) {
-      const systems = [
-        await start("bench_this", { flags }),
-        await start("bench_that", { checkout: folder }),
-        await start("bench_control", { checkout: folder })
-      ] as const
+      const systems: Array<System> = []
+      for (const place of programs.keys()) systems.push(await start(place))
       // Code is compiled and caches are full by the first round.
       for (const system of systems) await run(system, Math.max(...clients), 8, 2)
       await meter.checkpoint()
       for (const { level, measured } of levels) {
         for (let round = first; round < Math.min(rounds, first + roundsOfAStart); round++) {
-          for (const place of orders[round % orders.length] ?? orders[0]) {
-            measured[place]?.push(await run(systems[place], level, warmupSeconds, seconds))
+          for (const place of orderOf(systems.length, round)) {
+            const [system, runs] = [systems[place], measured[place]]
+            if (system !== undefined) runs?.push(await run(system, level, warmupSeconds, seconds))
           }
           const last = measured.map((runs) => runs.at(-1)?.turnsPerSecond ?? Number.NaN)
           console.log(
             `${String(level).padStart(3)} clients, round ${round + 1}: ` +
-              `${last.map((rate) => rate.toFixed(0)).join(", ")} turns/s (this, ${short}, control)`
+              `${last.map((rate) => rate.toFixed(0)).join(", ")} turns/s (this, ${shorts.join(", ")}, control)`
           )
         }
       }
@@ -135,46 +175,28 @@ export const against = async ({
 
     const rows: Array<ReadonlyArray<string>> = []
     for (const { level, measured } of levels) {
-      const [ours = [], theirs = [], control = []] = measured
+      const [ours = [], first = []] = measured
+      const control = measured.at(-1) ?? []
       const errors = measured.flat().reduce((sum, each) => sum + each.errors, 0)
       if (errors > 0) console.log(`${errors} ERRORS`)
-      const rates = median(control.map((one, i) => one.turnsPerSecond / (theirs[i] ?? one).turnsPerSecond))
+      const rates = median(control.map((one, i) => one.turnsPerSecond / (first[i] ?? one).turnsPerSecond))
       if (Math.abs(rates - 1) > noisy)
         console.log(
-          `the machine is not quiet: ${short} is ${rates.toFixed(2)} times as fast as itself at ${level} clients`
+          `the machine is not quiet: ${shorts[0]} is ${rates.toFixed(2)} times as fast as itself at ${level} clients`
         )
-      for (const { bar, digits, name, of } of quantities) {
-        const over = (runs: ReadonlyArray<Measured>) => median(runs.map((one, i) => of(one) / of(theirs[i] ?? one)))
-        const [ratio, off] = [over(ours), over(control)]
-        const verdict = bar === undefined ? undefined : holds(bar, ratio, off)
-        console.log(
-          `${verdict === undefined ? "      " : verdict ? "holds " : "MISSED"}  ${name} at ${level}: ` +
-            `${ratio.toFixed(2)} (control ${off.toFixed(2)})`
-        )
-        rows.push([
-          String(level),
-          name,
-          median(ours.map(of)).toFixed(digits),
-          median(theirs.map(of)).toFixed(digits),
-          ratio.toFixed(3),
-          off.toFixed(3),
-          bar === undefined
-            ? ""
-            : `${bar.least === true ? "at least" : "at most"} ${bar.limit}: ` +
-              `${verdict === true ? "holds" : "**missed**"}`
-        ])
-      }
+      for (const [i, short] of shorts.entries())
+        for (const quantity of quantities)
+          rows.push(rowOf(quantity, { level, short, ours, theirs: measured[i + 1] ?? [], first, control }))
     }
-    const columns = ["clients", "what", "this", short, "ratio", `control, ${short} over itself`, "bar"]
     const table = [columns, columns.map(() => "-"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n")
     console.log(`\n${table}`)
     if (write) {
       const how =
-        `This checkout${flags.length === 0 ? "" : ` with ${flags.join(" ")}`} beside ${short}: medians of ` +
+        `This checkout${flags.length === 0 ? "" : ` with ${flags.join(" ")}`} beside ${shorts.join(", ")}: medians of ` +
         `${rounds} rounds of ${seconds} s after ${warmupSeconds} s of warm-up, and of the ratios within rounds.`
       await writeReport("against", [describeMachine(how), table].join("\n\n"))
     }
   } finally {
-    await stopAll()
+    await all()
   }
 }

@@ -107,6 +107,9 @@ export const bars = (rows: ReadonlyArray<Measured>): ReadonlyArray<Bar> => {
   return verdicts
 }
 
+/** Says what was measured, and whether it is within its bar. */
+export type Found = (what: string, value: string, bar?: string, holds?: boolean) => void
+
 /** What single measurements have found, said as they come, and their bars; `table` shows them all. */
 export const findings = () => {
   const lines: Array<readonly [what: string, found: string, bar: string, holds: boolean | undefined]> = []

@@ -7,7 +7,7 @@
  *   --only troupe    or yardstick
  *   --statements     also shows what each SQL statement cost
  *   --profile        runs the server under --cpu-prof (a file in .troupe/bench)
- *   --against C      beside commit C instead, with C beside itself as control (against.ts)
+ *   --against C      beside commit C instead, or several (C,D), with the first beside itself as control (against.ts)
  *   --rounds 9       of that comparison, at 16 and 64 clients unless --clients says others
  *   --node="--x=1"   flags of Node for this checkout's server there: what a setting of V8 costs, with --against HEAD
  *   --write          puts the table into docs/benchmarks.md
@@ -35,7 +35,8 @@ const { values } = parseArgs({
 const { only, profile, seconds, statements, warmup, write } = values
 const levels = (text: string) => text.split(",").map(Number)
 
-if (values.against === undefined) {
+const [commit, ...others] = values.against?.split(",") ?? []
+if (commit === undefined) {
   await besideYardstick({
     seconds: Number(seconds ?? 10),
     warmupSeconds: Number(warmup ?? 6),
@@ -49,7 +50,7 @@ if (values.against === undefined) {
   })
 } else {
   await against({
-    commit: values.against,
+    commits: [commit, ...others],
     clients: levels(values.clients ?? "16,64"),
     rounds: Number(values.rounds),
     seconds: Number(seconds ?? 7),

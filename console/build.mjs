@@ -1,4 +1,5 @@
 /** What `npm ci` runs: builds the console where its tools are installed. An installation to serve with has none. */
+/** @param {string} name */
 const isInstalled = (name) => {
   try {
     import.meta.resolve(name)

@@ -24,8 +24,8 @@
  *    layer named `<Group>Handlers`; `yield* Caller` for workspace and principal; refuse with
  *    `new Refused({ error, message })`; outages of journal and database pass as they are. A POST that changes rows:
  *    `yield* writes.post(name, (tx) => …)` (http/writes.ts); one that tells an actor something:
- *    `yield* idempotent((key) => …)` (http/Idempotency.ts). OpenAPI shows the header by itself. Hot routes: `handleRaw`,
- *    before `handleAll`; the body by a decoder made once, `const decode = decodeJson(schema)` and
+ *    `yield* idempotent((key) => …)` (http/Idempotency.ts). OpenAPI shows the header by itself. Hot routes:
+ *    `handleRaw`, before `handleAll`; the body by a decoder made once, `const decode = decodeJson(schema)` and
  *    `yield* decode(request)` (http/Body.ts), the answer by `jsonText(text)` (http/answers.ts).
  * 4. Add the layer to the list in http/Routes.ts, the operations to test/http/specification.ts, and one of what a new
  *    path parameter leads to to test/http/everything.ts: scopes, foreign ids and generated requests are tested from the
@@ -64,13 +64,17 @@ import { UsageApi } from "./usage/api.ts"
 import { WaitsApi } from "./waits/api.ts"
 import { WebhooksApi } from "./webhooks/api.ts"
 
-const description = `Work happens in threads: a message to a thread is admitted, runs as a turn, and is recorded in the thread's
-durable event log. To start one, make a profile, an agent that follows it, and a thread with a first message; then read its events.
+const description = `Work happens in threads: a message to a thread is admitted, runs as a turn, and is recorded in \
+the thread's
+durable event log. To start one, make a profile, an agent that follows it, and a thread with a first message; then \
+read its events.
 
 - **Credentials.** \`Authorization: Bearer <key>\`. Each operation names the scope that it needs.
-- **Errors.** One shape for all: \`error\` is a stable word to act on, \`code\` a finer cause, \`message\` for people. \`X-Request-Id\` names the request.
+- **Errors.** One shape for all: \`error\` is a stable word to act on, \`code\` a finer cause, \`message\` for people. \
+\`X-Request-Id\` names the request.
 - **Strictness.** Unknown fields and parameters are refused; answers may grow fields at any time.
-- **Samples.** They take the address and the key from the shell: \`url=http://127.0.0.1:4100 key=trp_…\`. Of a development server they name the demo agent; ids that only you know are variables too, such as \`threadId=thr_…\`.
+- **Samples.** They take the address and the key from the shell: \`url=http://127.0.0.1:4100 key=trp_…\`. Of a \
+development server they name the demo agent; ids that only you know are variables too, such as \`threadId=thr_…\`.
 - **Lists.** \`nextCursor\` is there while more rows remain: pass it back as \`cursor\`.
 - **Repeats.** A POST with an \`Idempotency-Key\` takes effect once in 24 hours, however often it is sent.
 - **Changes.** PATCH is a JSON Merge Patch; with \`If-Match\` it holds only for the version that you have read.`

@@ -16,8 +16,8 @@ export class Caller extends Context.Service<
     readonly scheme: "APIKeyBearer" | "AgentLeaseBearer" | "DeliveryBearer"
     readonly scopes: ReadonlySet<Scope>
     /**
-     * `key_…` of the credential, `dlv_…` of a delivery's token, `trn_…` of a lease's turn: scopes idempotency keys, rate
-     * limits and stream quotas.
+     * `key_…` of the credential, `dlv_…` of a delivery's token, `trn_…` of a lease's turn: scopes idempotency keys,
+     * rate limits and stream quotas.
      */
     readonly keyId: string
     /** Of a lease: in whose turn it was given, and how many messages led to that turn. It has no scopes. */

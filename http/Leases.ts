@@ -1,14 +1,14 @@
 /**
  * What an agent's lease stands for at this moment.
  *
- * E1. A lease is good while its turn runs or waits, and until its own end: of a thread that lives here the actor is
+ * K1. A lease is good while its turn runs or waits, and until its own end: of a thread that lives here the actor is
  *     asked at every use; of another one the head is read, and believed for a second. A turn that is over never comes
  *     back: that is remembered for good.
- * E2. While an identity of the thread or of the agent is disabled, or once the agent is archived, it is refused: both
+ * K2. While an identity of the thread or of the agent is disabled, or once the agent is archived, it is refused: both
  *     are asked at every use, from memory (src/agents/Directory.ts, Y2).
- * E3. A lease is remembered under its SHA-256, with what never changes: no secret stays in memory, but the last of each
+ * K3. A lease is remembered under its SHA-256, with what never changes: no secret stays in memory, but the last of each
  *     open connection beside that connection.
- * E4. What no server key vouches for costs the database nothing.
+ * K4. What no server key vouches for costs the database nothing.
  */
 import { Context, Effect, Layer } from "effect"
 import { LRUCache } from "lru-cache"

@@ -90,8 +90,10 @@ const makeBuckets = (name: string, rate: number, burst: number, now: () => numbe
       return bucket
     },
     /** What is left, and the seconds until it is full, or after a refusal until there is one. */
-    state: (bucket: Bucket, refused: boolean) =>
-      `"${name}";r=${Math.max(0, Math.floor(bucket.tokens))};t=${refused ? wait(bucket) : Math.ceil((burst - bucket.tokens) / rate)}`,
+    state: (bucket: Bucket, refused: boolean) => {
+      const seconds = refused ? wait(bucket) : Math.ceil((burst - bucket.tokens) / rate)
+      return `"${name}";r=${Math.max(0, Math.floor(bucket.tokens))};t=${seconds}`
+    },
     refusal: (bucket: Bucket, of: string, hint = ""): Limited => {
       record(requestsRefused.with({ reason: `rate_of_${name}` }))
       return new Refused({

@@ -60,7 +60,8 @@ const icon =
 
 /**
  * No fonts from elsewhere, and neither toolbar nor button that would take the document to somebody's service. Of
- * samples only ours (openapi/curl.ts): those that the page makes up itself send every optional header, empty, and are refused.
+ * samples only ours (openapi/curl.ts): those that the page makes up itself send every optional header, empty, and are
+ * refused.
  */
 const scalar = {
   withDefaultFonts: false,

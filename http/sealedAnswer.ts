@@ -1,8 +1,8 @@
 /**
  * An answer that shows a secret once (a new key, a webhook's), as it is kept for its Idempotency-Key: encrypted.
  *
- * A key's secret is never stored (src/keys/Keys.ts, K1), a webhook's only for its signatures, yet a repeated request must
- * get the same answer. The key of the encryption comes from the caller's own credential and Idempotency-Key, of
+ * A key's secret is never stored (src/keys/Keys.ts, K1), a webhook's only for its signatures, yet a repeated request
+ * must get the same answer. The key of the encryption comes from the caller's own credential and Idempotency-Key, of
  * which the database holds only hashes: nobody but the caller can open it.
  */
 import { Schema } from "effect"

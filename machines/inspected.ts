@@ -1,7 +1,7 @@
 /**
- * What a kind of actor brings so that people can look at its actors, now and at any past moment: its chart, the codes of
- * its commands, how a log becomes the state that it was in, and what is said of a state. No contents: neither words nor
- * inputs nor outputs are ever in it.
+ * What a kind of actor brings so that people can look at its actors, now and at any past moment: its chart, the codes
+ * of its commands, how a log becomes the state that it was in, and what is said of a state. No contents: neither words
+ * nor inputs nor outputs are ever in it.
  */
 import type { AnyMachineSnapshot, AnyStateMachine } from "xstate"
 import { type ChartDefinition, definitionOf } from "./definition.ts"
@@ -61,6 +61,8 @@ export interface Folding {
   readonly doing: () => ReadonlyArray<Doing>
   readonly context: () => Readonly<Record<string, unknown>>
   readonly now: (kept: Kept) => Now
+  /** Another that goes on from here, whatever this one is told. */
+  readonly copy: () => Folding
 }
 
 /** Where a fold may begin. `before`: the last fact in front of it that is of a turn, where there is one. */
@@ -83,7 +85,7 @@ export interface Inspected {
 }
 
 /** `Folded`: what the facts so far make of an actor. */
-interface InspectedDefinition<Fact, Folded> {
+interface InspectedDefinition<Fact extends object, Folded> {
   readonly chart: AnyStateMachine
   readonly causes: Readonly<Record<string, number>>
   readonly beginsAtTurns?: true
@@ -111,30 +113,39 @@ const takenBy = (
     return found.length === 0 ? [] : [{ event, targets: [...new Set(found.flatMap(({ target }) => target ?? []))] }]
   })
 
-export const defineInspected = <Fact, Folded>(kind: InspectedDefinition<Fact, Folded>): Inspected => {
+export const defineInspected = <Fact extends object, Folded>(kind: InspectedDefinition<Fact, Folded>): Inspected => {
   const definition = definitionOf(kind.chart)
   const { find, tried } = makePaths(definition, kind.told)
+  /** Parsed once, whoever asks: a fold and the step that it is of. */
+  const parsed = new WeakMap<WrittenFact, Fact>()
+  const factOf = (written: WrittenFact) => {
+    const fact = parsed.get(written) ?? kind.factOf(written)
+    parsed.set(written, fact)
+    return fact
+  }
+  const foldingOf = (begun: Folded): Folding => {
+    let folded = begun
+    return {
+      tell: (fact) => {
+        folded = kind.evolve(folded, factOf(fact))
+      },
+      state: () => kind.stateOf(folded),
+      doing: () => kind.doing(folded),
+      context: () => kind.context(folded),
+      now: (kept) =>
+        kind.now?.(folded, kept) ?? {
+          possible: takenBy(definition, tried, kind.stateOf(folded)),
+          context: kind.context(folded)
+        },
+      copy: () => foldingOf(folded)
+    }
+  }
   return {
     definition,
     causes: kind.causes,
     beginsAtTurns: kind.beginsAtTurns === true,
-    fold: (from) => {
-      let folded = kind.begin(from)
-      return {
-        tell: (fact) => {
-          folded = kind.evolve(folded, kind.factOf(fact))
-        },
-        state: () => kind.stateOf(folded),
-        doing: () => kind.doing(folded),
-        context: () => kind.context(folded),
-        now: (kept) =>
-          kind.now?.(folded, kept) ?? {
-            possible: takenBy(definition, tried, kind.stateOf(folded)),
-            context: kind.context(folded)
-          }
-      }
-    },
-    entered: (fact) => kind.entered?.(kind.factOf(fact)) ?? [],
+    fold: (from) => foldingOf(kind.begin(from)),
+    entered: (fact) => kind.entered?.(factOf(fact)) ?? [],
     pathOf: find
   }
 }

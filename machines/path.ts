@@ -25,6 +25,9 @@ interface Place {
 /** No way through a chart of ours enters more states in one command and between two facts that tell of one. */
 const longest = 16
 
+/** Ways whose path is kept. */
+const remembered = 1_000
+
 /** `told`: states that are never entered without a fact that tells of it. */
 export const makePaths = ({ states, transitions }: ChartDefinition, told: ReadonlyArray<string> = []) => {
   const known = new Map(states.map((state) => [state.id, state]))
@@ -85,8 +88,7 @@ export const makePaths = ({ states, transitions }: ChartDefinition, told: Readon
     return ways.length === 0 ? [here] : ways.flatMap((way) => take(here, way, entered))
   }
 
-  /** The states entered, in order; the shortest way that fits. Where none fits, all that is known is where it led. */
-  const find = ({ entered: all, ...taken }: WayTaken): ReadonlyArray<string> => {
+  const search = ({ entered: all, ...taken }: WayTaken): ReadonlyArray<string> => {
     const { from, to } = taken
     const entered = each(all)
     let places = begin({ ...taken, entered })
@@ -102,6 +104,17 @@ export const makePaths = ({ states, transitions }: ChartDefinition, told: Readon
       })
     }
     return from === to ? [] : [to]
+  }
+
+  /** Actors of a kind take few ways, again and again. */
+  const found = new Map<string, ReadonlyArray<string>>()
+
+  /** The states entered, in order; the shortest way that fits. Where none fits, all that is known is where it led. */
+  const find = ({ entered, event, from, to }: WayTaken): ReadonlyArray<string> => {
+    const name = [from, to, event ?? "", ...entered].join(" ")
+    const path = found.get(name) ?? search({ entered, event, from, to })
+    if (found.size < remembered) found.set(name, path)
+    return path
   }
 
   return { find, tried }

@@ -22,6 +22,12 @@ export interface Step<Snapshot, Fact, Job> {
   readonly jobs: ReadonlyArray<Job>
 }
 
+/**
+ * The types of a chart, as XState's `setup` wants them: it reads their types from a value that it never looks at, which
+ * the cast stands for.
+ */
+export const chartTypes = <Types extends { readonly events: EventObject }>() => ({}) as Types
+
 /** A machine as far as it is needed here. */
 type Chart<Snapshot extends AnyMachineSnapshot, Command extends EventObject> = Pick<AnyStateMachine, "id"> & {
   transition(snapshot: Snapshot, command: Command, scope: AnyActorScope): Snapshot

@@ -28,6 +28,9 @@ export const isFirst = (
   before: Pick<WrittenFact, "at" | "cause"> | undefined
 ): boolean => cause !== null || before === undefined || before.at !== at
 
+/** Where a fold of a kind that begins at turns may begin. */
+export const isTurnFirst = ({ n, turn }: Pick<WrittenFact, "n" | "turn">) => n === 0 && turn !== null
+
 const unknown = "unknown"
 
 /** The command of a code. A newer version may know more. */
@@ -74,12 +77,26 @@ const named = (doing: Doing) => JSON.stringify(doing)
 const goingOn = (before: ReadonlyMap<string, Since>, doing: ReadonlyArray<Doing>, at: number) =>
   new Map(doing.map((each) => [named(each), before.get(named(each)) ?? { doing: each, at }]))
 
-/** Takes a log's facts one by one, from a beginning on, and keeps where the actor stands after the last step. */
-export const makeWalk = (inspected: Inspected, from: Beginning) => {
-  const folding: Folding = inspected.fold(from)
-  let state = folding.state()
+/** Between two steps of a log: all that a walk which goes on from there has to know of what lies before. */
+export interface Milestone {
+  readonly pos: number
+  readonly folding: Folding
+  readonly state: string
+  readonly going: ReadonlyMap<string, Since>
+  /** Characters of facts that the state may hold. */
+  readonly held: number
+}
+
+export const beginningAt = (inspected: Inspected, from: Beginning): Milestone => {
+  const folding = inspected.fold(from)
+  return { pos: from.pos, folding, state: folding.state(), going: new Map(), held: 0 }
+}
+
+/** Takes a log's facts one by one, from a place on, and keeps where the actor stands after the last step. */
+export const makeWalk = (inspected: Inspected, from: Milestone) => {
+  const folding = from.folding.copy()
+  let { going, held, pos, state } = from
   let open: Array<WrittenFact> = []
-  let going: ReadonlyMap<string, Since> = new Map()
 
   /** Ends the step that is open: no further fact is of it. */
   const end = (): Step | undefined => {
@@ -88,6 +105,7 @@ export const makeWalk = (inspected: Inspected, from: Beginning) => {
     const to = folding.state()
     const step = stepOf(inspected, state, to, open)
     state = to
+    pos = last.pos
     open = []
     going = goingOn(going, folding.doing(), last.at)
     return step
@@ -97,6 +115,10 @@ export const makeWalk = (inspected: Inspected, from: Beginning) => {
     /** The step that ends with the fact before this one, where this one begins another. */
     before: (fact: WrittenFact): Step | undefined => (isFirst(fact, open.at(-1)) ? end() : undefined),
     tell: (fact: WrittenFact) => {
+      if (inspected.beginsAtTurns) {
+        const length = fact.event.length + (fact.detail?.length ?? 0)
+        held = isTurnFirst(fact) ? length : held + length
+      }
       open.push(fact)
       folding.tell(fact)
     },
@@ -105,6 +127,8 @@ export const makeWalk = (inspected: Inspected, from: Beginning) => {
     state: () => state,
     doing: (): ReadonlyArray<Since> => [...going.values()],
     context: () => folding.context(),
-    now: (kept: Kept) => folding.now(kept)
+    now: (kept: Kept) => folding.now(kept),
+    /** Where it stands: asked for between two steps, when no fact is told that is of none yet. */
+    milestone: (): Milestone => ({ pos, folding: folding.copy(), state, going, held })
   }
 }

@@ -125,6 +125,78 @@ const farewell = (leaving: Leaving, drainSeconds: number) =>
     })
   )
 
+const secretsOf = ({ encryptionKeys }: NodeSettings) => encryptionKeys.map(({ key }) => Redacted.value(key))
+
+/** The database, the lease, the bus, and the ways out of the node. */
+const groundOf = (settings: NodeSettings) => {
+  const keys = busKeys(secretsOf(settings))
+  return busOf(settings, keys).pipe(
+    Layer.provideMerge(
+      Layer.mergeAll(
+        SecretEnvelope.layer(settings.encryptionKeys),
+        Outbound.layer({ allowPrivateNetwork: settings.allowPrivateNetwork }),
+        Schemas.layer,
+        Models.layer({
+          env: environment,
+          scripted: settings.scriptedModels,
+          ...(settings.modelsFile === undefined ? {} : { modelsFile: settings.modelsFile })
+        }),
+        layerPostgresLease({ name: settings.nodeId, ttl: settings.leaseTtlMs, signs: keys.map(({ name }) => name) })
+      )
+    ),
+    Layer.provideMerge(Database.layer({ url: settings.databaseUrl }))
+  )
+}
+
+/** What is read and written, by the noun. */
+const storesOf = (settings: NodeSettings) => {
+  const hooks = Hooks.layer({ publicUrl: settings.publicUrl }).pipe(
+    Layer.provideMerge(Reviewers.layer),
+    Layer.provide(Connections.layer),
+    Layer.provideMerge(DeliveryTokens.layer(secretsOf(settings)))
+  )
+  const toolsets = Toolsets.layer.pipe(Layer.provide(Connections.layer))
+  return Layer.mergeAll(
+    AgentLeases.layer({
+      secrets: secretsOf(settings),
+      publicUrl: settings.publicUrl
+    }),
+    Connections.layer,
+    Directory.layer,
+    hooks,
+    Images.layer,
+    keysPostgres,
+    layerPostgres(),
+    layerChores(chores),
+    Policies.layer,
+    Quotas.layer(settings.quotasFile),
+    Roles.layer,
+    Budgets.layer,
+    Spending.layer,
+    Subscriptions.layer,
+    ConditionJudge.layer,
+    ThreadReads.layer,
+    toolsets,
+    UsageCounts.layer,
+    WebhookInterest.layer
+  )
+}
+
+/** What the interface stands on beside the actors. */
+const edgeOf = (settings: NodeSettings, leaving: Leaving) =>
+  Layer.mergeAll(
+    Cursors.layer(cursorSecret(settings)),
+    Idempotency.layer,
+    Coverage.layer,
+    RateLimit.layer({
+      credential: settings.rateLimit,
+      burst: settings.rateBurst,
+      workspace: settings.workspaceRateLimit
+    }),
+    readiness(leaving),
+    Streams.layerWith({ ...streamDefaults, perKey: settings.maxStreams })
+  ).pipe(Layer.provideMerge(Layer.mergeAll(Credentials.layer, Leases.layer)))
+
 /**
  * One node, listening once the layer is built; leaving the scope drains it. Provides HttpServer, whose address is the
  * real one.
@@ -134,65 +206,6 @@ export const serve = (settings: NodeSettings) =>
     Effect.gen(function* () {
       const watch = yield* observe
       const leaving = new Leaving()
-      const keys = busKeys(settings.encryptionKeys.map(({ key }) => Redacted.value(key)))
-      const ground = busOf(settings, keys).pipe(
-        Layer.provideMerge(
-          Layer.mergeAll(
-            SecretEnvelope.layer(settings.encryptionKeys),
-            Outbound.layer({ allowPrivateNetwork: settings.allowPrivateNetwork }),
-            Schemas.layer,
-            Models.layer({
-              env: environment,
-              scripted: settings.scriptedModels,
-              ...(settings.modelsFile === undefined ? {} : { modelsFile: settings.modelsFile })
-            }),
-            layerPostgresLease({ name: settings.nodeId, ttl: settings.leaseTtlMs, signs: keys.map(({ name }) => name) })
-          )
-        ),
-        Layer.provideMerge(Database.layer({ url: settings.databaseUrl }))
-      )
-      const hooks = Hooks.layer({ publicUrl: settings.publicUrl }).pipe(
-        Layer.provideMerge(Reviewers.layer),
-        Layer.provide(Connections.layer),
-        Layer.provideMerge(DeliveryTokens.layer(settings.encryptionKeys.map(({ key }) => Redacted.value(key))))
-      )
-      const toolsets = Toolsets.layer.pipe(Layer.provide(Connections.layer))
-      const stores = Layer.mergeAll(
-        AgentLeases.layer({
-          secrets: settings.encryptionKeys.map(({ key }) => Redacted.value(key)),
-          publicUrl: settings.publicUrl
-        }),
-        Connections.layer,
-        Directory.layer,
-        hooks,
-        Images.layer,
-        keysPostgres,
-        layerPostgres(),
-        layerChores(chores),
-        Policies.layer,
-        Quotas.layer(settings.quotasFile),
-        Roles.layer,
-        Budgets.layer,
-        Spending.layer,
-        Subscriptions.layer,
-        ConditionJudge.layer,
-        ThreadReads.layer,
-        toolsets,
-        UsageCounts.layer,
-        WebhookInterest.layer
-      )
-      const edge = Layer.mergeAll(
-        Cursors.layer(cursorSecret(settings)),
-        Idempotency.layer,
-        Coverage.layer,
-        RateLimit.layer({
-          credential: settings.rateLimit,
-          burst: settings.rateBurst,
-          workspace: settings.workspaceRateLimit
-        }),
-        readiness(leaving),
-        Streams.layerWith({ ...streamDefaults, perKey: settings.maxStreams })
-      ).pipe(Layer.provideMerge(Layer.mergeAll(Credentials.layer, Leases.layer)))
       const scraped = typeof settings.metrics === "string" ? Layer.empty : metrics.layerAt(settings.metrics)
       const served = routes({
         metrics: settings.metrics === "api",
@@ -212,10 +225,10 @@ export const serve = (settings: NodeSettings) =>
         Layer.provideMerge(layerSenders),
         Layer.provideMerge(layerChores(operationsChores)),
         Layer.provideMerge(layerActions),
-        Layer.provideMerge(edge),
+        Layer.provideMerge(edgeOf(settings, leaving)),
         Layer.provideMerge(Actors.layer({ slots: { turns: settings.maxTurns, calls: settings.maxCalls } })),
-        Layer.provideMerge(stores),
-        Layer.provideMerge(ground)
+        Layer.provideMerge(storesOf(settings)),
+        Layer.provideMerge(groundOf(settings))
       )
     })
   )

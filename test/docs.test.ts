@@ -69,6 +69,12 @@ describe("the README", () => {
       assert.include(readme, `\`\`\`sh\n${command}\n\`\`\``)
   })
 
+  it.each(["README.md", "docs/operations.md"])("wants of Node and npm what package.json does: %s", (file) => {
+    const { engines } = JSON.parse(textOf("package.json")) as { readonly engines: Readonly<Record<string, string>> }
+    const [node = "", npm = ""] = [engines.node, engines.npm].map((range = "") => /^>=(\d+)$/.exec(range)?.[1])
+    assert.match(onOneLine(textOf(file)), new RegExp(`Node ${node} or later (?:with|and) npm ${npm} or later`))
+  })
+
   it("has the turns per second and the memory of the last benchmark", () => {
     const measured = rows(between(textOf("docs/benchmarks.md"), "turns"))
     const of = (clients: string, column: number) =>
@@ -173,6 +179,15 @@ describe("the architecture", () => {
       )
     )
     assert.deepStrictEqual(sorted(rows(between(architecture, "tables")).map(([name]) => bare(name))), sorted(made))
+  })
+
+  it("names every family of built-in tools", () => {
+    const family = "actors/thread/tools/families"
+    const beside = ["builtIn.ts", "pages.ts", "search.ts"]
+    assert.deepStrictEqual(
+      readdirSync(join(root, family)).filter((file) => !beside.includes(file) && !architecture.includes(`\`${file}\``)),
+      []
+    )
   })
 })
 
@@ -320,7 +335,20 @@ const figures: ReadonlyArray<readonly [document: string, says: string, source: s
     "`src/journal/Journal.ts`, J1 and J5",
     "src/journal/Journal.ts",
     "J5. A claim raises the epoch"
-  ]
+  ],
+  ["docs/CONTRIBUTING.md", "`http/waits/resolving.ts`, the one way", "http/waits/resolving.ts", "threads.resolve("],
+  [
+    "docs/CONTRIBUTING.md",
+    "`machines/thread/judging.ts` says",
+    "machines/thread/judging.ts",
+    "export const answerTurn"
+  ],
+  ["docs/CONTRIBUTING.md", "which asks `src/tools/Schemas.ts`", "actors/thread/tools/judging.ts", "schemas.misfit("],
+  ["docs/CONTRIBUTING.md", "(`defineKind`)", "actors/Kind.ts", "export const defineKind"],
+  ["docs/CONTRIBUTING.md", "`actors/layer.ts` puts it", "actors/layer.ts", "Identity.layer(options)"],
+  ["docs/CONTRIBUTING.md", "`machines/charts.ts` shows", "machines/charts.ts", "Record<ChartKind, AnyStateMachine>"],
+  ["docs/CONTRIBUTING.md", "in `src/domain/chartKinds.ts`", "src/domain/chartKinds.ts", "export const chartKinds"],
+  ["docs/CONTRIBUTING.md", "`src/journal/appendStatement.ts` is", "src/journal/appendStatement.ts", "J1"]
 ]
 
 describe("the documents", () => {

@@ -1,4 +1,6 @@
-/** What a thread tells webhooks of (contract C44.2): its status, ends of turns, waits, and budgets that were reached. */
+/**
+ * What a thread tells webhooks of (contract C44.2): its status, ends of turns, waits, and budgets that were reached.
+ */
 import { Effect } from "effect"
 import type { Snapshot } from "../../machines/thread/chart.ts"
 import { type Fact, isPublic } from "../../machines/thread/facts.ts"

@@ -1,6 +1,6 @@
 /**
- * Whether a fresh input could still be paid for: one that could not is refused to its sender (402), rather than as a turn
- * that fails. What is asked here is what has been spent; what runs now is asked for before each call (Budgets.ts).
+ * Whether a fresh input could still be paid for: one that could not is refused to its sender (402), rather than as a
+ * turn that fails. What is asked here is what has been spent; what runs now is asked for before each call (Budgets.ts).
  */
 import { Effect } from "effect"
 import type { AgentView } from "../../src/agents/Directory.ts"

@@ -1,5 +1,6 @@
 /**
- * Rounds of compaction as a thread's jobs see them: whether a prompt is too long, and the summary that makes it shorter.
+ * Rounds of compaction as a thread's jobs see them: whether a prompt is too long, and the summary that makes it
+ * shorter.
  */
 import { Effect } from "effect"
 import type { RoundName } from "../../machines/thread/commands.ts"

@@ -3,52 +3,40 @@ import { Effect, Layer, Random } from "effect"
 import { Bus } from "../../src/bus/Bus.ts"
 import { Journal } from "../../src/journal/Journal.ts"
 import { Lease } from "../../src/journal/Lease.ts"
-import { shardOf } from "../../src/journal/shard.ts"
 import { Models } from "../../src/models/Model.ts"
 import { mapErrorNow, flatMapNow } from "../../src/now.ts"
-import { freshId } from "../../src/seed.ts"
 import { Hooks } from "../../src/hooks/Hooks.ts"
 import { Images } from "../../src/images/Images.ts"
 import { Quotas } from "../../src/quotas/Quotas.ts"
 import { Reviewers } from "../../src/hooks/Reviewers.ts"
 import { Database } from "../../src/database/Database.ts"
-import { makeAgentMayName } from "../../src/agents/agentModels.ts"
-import { Directory } from "../../src/agents/Directory.ts"
+import { type AgentView, Directory } from "../../src/agents/Directory.ts"
 import { Budgets } from "../../src/agents/Budgets.ts"
 import { Spending } from "../../src/agents/Spending.ts"
-import { makeThreadModel } from "../../src/threads/shownModel.ts"
-import { makeChanging } from "../../src/subscriptions/changing.ts"
 import { ThreadReads } from "../../src/threads/ThreadReads.ts"
 import { Toolsets } from "../../src/tools/Toolsets.ts"
 import { UsageCounts } from "../../src/usage/UsageCounts.ts"
 import { profileOf } from "../../src/threads/pinnedProfile.ts"
 import { pricesOf } from "../../src/models/prices.ts"
 import { quotaRefusals, record } from "../../src/telemetry/metrics.ts"
-import { Declined } from "../Actor.ts"
+import { Declined, type Unreachable } from "../Actor.ts"
 import { WebhookInterest } from "../../src/webhooks/Interest.ts"
 import { makeRegistry, type RegistryOptions } from "../Registry.ts"
 import { makeBudgetReached } from "./announcing.ts"
 import { makeAdmission } from "./admissions.ts"
+import { makeAsking } from "./asking.ts"
 import { makeCaps } from "./caps.ts"
 import { TurnEnds } from "./memory/turnEnds.ts"
 import { makeApproval } from "./tools/approval.ts"
 import { type Births, makeExchange } from "./tools/exchange.ts"
-import { agentsFamily } from "./tools/families/agents.ts"
-import { connectionsFamily } from "./tools/families/connections.ts"
-import { subscriptionsFamily } from "./tools/families/subscriptions.ts"
-import { ConditionJudge } from "../../src/subscriptions/ConditionJudge.ts"
-import { feedsFamily } from "./tools/families/feeds.ts"
-import { memoryFamily } from "./tools/families/memory.ts"
-import { schedulesFamily } from "./tools/families/schedules.ts"
-import { threadFamily } from "./tools/families/thread.ts"
+import { makeFamilies } from "./tools/families/all.ts"
 import { makeCompactable } from "./compactable.ts"
 import { makeThreadKind } from "./kind.ts"
 import { settingsOf } from "./settings.ts"
 import { makeCreate } from "./creating.ts"
-import { makeSending, threadRef, unreachable, withOrigin } from "./sending.ts"
+import { makeSending, threadRef, unreachable } from "./sending.ts"
 import { makePerform } from "./perform.ts"
 import { type PromptLimits, Prompts } from "./memory/prompts.ts"
-import { explain } from "./replies/refusals.ts"
 import type { ThreadRequest } from "./requests.ts"
 import { makeReviewing } from "./tools/reviewer.ts"
 import { type ThreadCaller, Threads } from "./Threads.ts"
@@ -60,6 +48,42 @@ export interface ThreadOptions extends RegistryOptions {
   /** Characters of kept events on this node. */
   readonly tailCharacters: number
 }
+
+type AgentOf = (workspace: string, agentId: string) => Effect.Effect<AgentView | undefined, Unreachable>
+
+/** Whether a fresh input can be paid for; webhooks are told of what cannot. */
+const makePayable = Effect.fnUntraced(function* (agentOf: AgentOf) {
+  const journal = yield* Journal
+  const spending = yield* Spending
+  const payable = makeCaps({
+    prices: pricesOf((yield* Models).list),
+    agentOf,
+    spentLately: (workspace, agentId, window) =>
+      mapErrorNow(
+        Effect.map(spending.of(workspace, agentId, window), ({ spent }) => spent),
+        unreachable
+      ),
+    spentNow: (workspace, agentId, budget) => mapErrorNow(spending.against(workspace, agentId, budget), unreachable),
+    attributesOf: (being) => mapErrorNow(journal.attributes(being.ref), unreachable)
+  })
+  const tellOfBudget = makeBudgetReached({
+    database: yield* Database,
+    now: (yield* Lease).now,
+    webhooks: yield* WebhookInterest
+  })
+  return (...[being, plan]: Parameters<typeof payable>) =>
+    Effect.tapError(payable(being, plan), ({ _tag, ...declined }) =>
+      "reason" in declined ? tellOfBudget(being, declined.reason) : Effect.void
+    )
+})
+
+/** What turns may call, and the agents that are asked by tools and by hooks. */
+const makeTurnTools = Effect.fnUntraced(function* (births: Births, endings: TurnEnds) {
+  const exchange = makeExchange({ endings, reads: yield* ThreadReads, threads: births })
+  const reviewers = yield* Reviewers
+  reviewers.appoint(makeReviewing(exchange))
+  return yield* makeTools(yield* makeFamilies({ approval: yield* makeApproval, exchange }))
+})
 
 export const layer = (options: ThreadOptions) =>
   Layer.effect(
@@ -74,7 +98,6 @@ export const layer = (options: ThreadOptions) =>
       const spending = yield* Spending
       const usageCounts = yield* UsageCounts
       const random = yield* Random.Random
-      const hooks = yield* Hooks
       const toolsets = yield* Toolsets
       const endings = new TurnEnds()
 
@@ -102,26 +125,7 @@ export const layer = (options: ThreadOptions) =>
         isHere: (ref) => registry.current(ref) !== undefined
       }
       const reads = yield* ThreadReads
-      const exchange = makeExchange({ endings, reads, threads: births })
-      const reviewers = yield* Reviewers
-      reviewers.appoint(makeReviewing(exchange))
-      const database = yield* Database
-      const approval = yield* makeApproval
-      const tools = yield* makeTools([
-        threadFamily({ approval, reads, modelOf: yield* makeThreadModel, now: lease.now }),
-        agentsFamily(database, exchange, approval),
-        connectionsFamily(database),
-        memoryFamily({ approval, database, now: lease.now }),
-        feedsFamily({ approval, bus, conditions: yield* ConditionJudge, database, journal }),
-        schedulesFamily({
-          approval,
-          database,
-          mayName: yield* makeAgentMayName,
-          now: lease.now,
-          wake: (id) => bus.wake(shardOf(id))
-        }),
-        subscriptionsFamily({ approval, changing: yield* makeChanging, database })
-      ])
+      const tools = yield* makeTurnTools(births, endings)
       const { admissionOf, selects } = yield* makeAdmission((workspace, ids) =>
         mapErrorNow(toolsets.current(workspace, ids), unreachable)
       )
@@ -143,33 +147,18 @@ export const layer = (options: ThreadOptions) =>
         )
       )
 
-      const budgets = yield* Budgets
-      const images = yield* Images
       const perform = makePerform({
-        budgets,
+        budgets: yield* Budgets,
         bus,
-        hooks,
-        images,
+        hooks: yield* Hooks,
+        images: yield* Images,
         models,
         prompts,
         tools,
         random: () => random.nextDoubleUnsafe()
       })
-      const payable = makeCaps({
-        prices: pricesOf(models.list),
-        agentOf,
-        spentLately: (workspace, agentId, window) =>
-          mapErrorNow(
-            Effect.map(spending.of(workspace, agentId, window), ({ spent }) => spent),
-            unreachable
-          ),
-        spentNow: (workspace, agentId, budget) =>
-          mapErrorNow(spending.against(workspace, agentId, budget), unreachable),
-        attributesOf: (being) => mapErrorNow(journal.attributes(being.ref), unreachable)
-      })
       const webhooks = yield* WebhookInterest
-      const tellOfBudget = makeBudgetReached({ database, now: lease.now, webhooks })
-      const isLineFull = (workspace: string) => options.bulkheads.isLineFull(workspace)
+      const payable = yield* makePayable(agentOf)
       const kind = makeThreadKind({
         admissionOf,
         compactable,
@@ -180,11 +169,8 @@ export const layer = (options: ThreadOptions) =>
         prompts,
         selects,
         spendOf,
-        isLineFull,
-        payable: (being, plan) =>
-          Effect.tapError(payable(being, plan), ({ _tag, ...declined }) =>
-            "reason" in declined ? tellOfBudget(being, declined.reason) : Effect.void
-          ),
+        isLineFull: (workspace) => options.bulkheads.isLineFull(workspace),
+        payable,
         booked: spending.booked,
         used: usageCounts.add,
         tails,
@@ -241,61 +227,7 @@ export const layer = (options: ThreadOptions) =>
           refuseBirth,
           register: registry.create
         }),
-        submit: (asked, threadId, { content, expectedTurnId, mode, model, origin }) => {
-          // The chart would say so as well; said here, it also holds for a submit that is posted.
-          if (mode === "steer" && model !== undefined)
-            return Effect.fail(explain({ error: "model_not_allowed_with_steer" }))
-          const request = {
-            type: "submit" as const,
-            fresh: true as const,
-            input: {
-              inputId: freshId("input"),
-              content,
-              mode,
-              principal: withOrigin(asked.principal, origin),
-              ...(model === undefined ? {} : { model })
-            },
-            ...(expectedTurnId === undefined ? {} : { expectedTurnId }),
-            ...(model === undefined || asked.anyModel === true ? {} : { profileModels: true as const })
-          }
-          return sendOrPost(asked, threadId, request)
-        },
-        retry: (asked, threadId) =>
-          ask(asked, threadId, {
-            type: "retry",
-            fresh: true,
-            inputId: freshId("input"),
-            principal: asked.principal,
-            ...(asked.anyModel === true ? {} : { profileModels: true })
-          }),
-        edit: (asked, threadId, inputId, content) =>
-          ask(asked, threadId, {
-            type: "edit",
-            inputId,
-            content,
-            principal: asked.principal,
-            ...(asked.anyModel === true ? {} : { profileModels: true })
-          }),
-        remove: (asked, threadId, inputId) => ask(asked, threadId, { type: "remove", inputId }),
-        promote: (asked, threadId, inputId, to) =>
-          ask(asked, threadId, { type: "promote", inputId, principal: asked.principal, ...to }),
-        resolve: (asked, threadId, waitId, answer) =>
-          ask(asked, threadId, {
-            type: "answer",
-            waitId,
-            principal: asked.principal,
-            answer,
-            ...(asked.from === undefined ? {} : { from: asked.from })
-          }),
-        compact: (asked, threadId) => ask(asked, threadId, { type: "compact" }),
-        archive: (asked, threadId) => ask(asked, threadId, { type: "archive" }),
-        cancel: (asked, threadId, { clearQueue, turnId }) =>
-          ask(asked, threadId, {
-            type: "cancel",
-            principal: asked.principal,
-            clearQueue,
-            ...(turnId === undefined ? {} : { turnId })
-          })
+        ...makeAsking({ ask, sendOrPost })
       })
     })
   )

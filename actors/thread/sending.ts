@@ -98,9 +98,9 @@ export const makeSending = ({ ask, bus, ensure, journal, lease, quotas }: Sendin
   ) => sendOrPost({ principal, workspace }, threadId, { type: "submit", input: { ...input, principal } })
 
   /**
-   * The birth, and then the message as any other: whether the birth came about, its answer says. One that is refused may
-   * have come about before, under what held then; a thread that is not there, and that nothing refuses, is being born
-   * where that cannot be seen.
+   * The birth, and then the message as any other: whether the birth came about, its answer says. One that is refused
+   * may have come about before, under what held then; a thread that is not there, and that nothing refuses, is being
+   * born where that cannot be seen.
    */
   const start = (
     asked: Pick<ThreadCaller, "workspace" | "principal">,

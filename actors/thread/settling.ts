@@ -1,6 +1,7 @@
 /**
- * What an append settles of the model call that was under way: its reservation goes with the fact that tells what became
- * of it, and its cost is booked with that. A call that was cut off costs its prompt's price, which the reservation knows.
+ * What an append settles of the model call that was under way: its reservation goes with the fact that tells what
+ * became of it, and its cost is booked with that. A call that was cut off costs its prompt's price, which the
+ * reservation knows.
  */
 import { reservationOf, summaryReservationOf } from "../../src/agents/Budgets.ts"
 import type { Settled } from "../../src/journal/Journal.ts"

@@ -3,6 +3,7 @@ import { Link, Outlet, useNavigate } from "@tanstack/react-router"
 import { type FormEvent, useEffect, useState } from "react"
 import { useInbox } from "./inbox/useInbox.ts"
 import { useWorkspaceNews } from "./live/workspace.ts"
+import { known, placeOf } from "./places.ts"
 import { useSession } from "./session/Session.tsx"
 import { SetupMenu } from "./SetupMenu.tsx"
 
@@ -12,18 +13,18 @@ const IdBox = () => {
   const [problem, setProblem] = useState<string>()
   const go = (event: FormEvent) => {
     event.preventDefault()
-    const id = text.trim()
-    if (!id.startsWith("thr_")) return setProblem("Ids of threads begin with thr_.")
+    const place = placeOf(text.trim())
+    if (place === undefined) return setProblem(`Ids that lead to a page begin with ${known}.`)
     setProblem(undefined)
     setText("")
-    void navigate({ to: "/threads/$threadId", params: { threadId: id } })
+    void navigate(place)
   }
   return (
     <search className="id-box">
       <form onSubmit={go}>
         <input
-          aria-label="Go to a thread by its id"
-          placeholder="Paste an id: thr_…"
+          aria-label="Go to a thread by its id, or to anything else"
+          placeholder="Paste an id: thr_…, agt_…"
           value={text}
           spellCheck={false}
           onChange={(event) => setText(event.target.value)}

@@ -1,6 +1,8 @@
 /** The way to the pages of what is configured and of what it comes to. */
-import { Link, useRouterState } from "@tanstack/react-router"
-import { useEffect, useRef } from "react"
+import { Popover } from "@base-ui/react/popover"
+import { Link } from "@tanstack/react-router"
+import { useState } from "react"
+import "./setupMenu.css"
 
 const links = [
   { to: "/agents", label: "Agents" },
@@ -24,29 +26,27 @@ const links = [
   { to: "/charts", label: "Charts" }
 ] as const
 
+/** It closes by itself wherever it led to, by Escape, and by a press beside it; the focus goes back to its button. */
 export const SetupMenu = () => {
-  const menu = useRef<HTMLDetailsElement>(null)
-  const place = useRouterState({ select: ({ location }) => location.pathname })
-  // biome-ignore lint/correctness/useExhaustiveDependencies: whoever has gone somewhere is done with the menu
-  useEffect(() => {
-    if (menu.current !== null) menu.current.open = false
-  }, [place])
+  const [isOpen, setOpen] = useState(false)
   return (
-    <details
-      className="menu"
-      ref={menu}
-      onKeyDown={(event) => {
-        if (event.key === "Escape" && menu.current !== null) menu.current.open = false
-      }}
-    >
-      <summary>Setup</summary>
-      <ul>
-        {links.map(({ label, to }) => (
-          <li key={to}>
-            <Link to={to}>{label}</Link>
-          </li>
-        ))}
-      </ul>
-    </details>
+    <Popover.Root open={isOpen} onOpenChange={(open) => setOpen(open)}>
+      <Popover.Trigger className="link setup-button">Setup</Popover.Trigger>
+      <Popover.Portal>
+        <Popover.Positioner className="setup-place" align="start" sideOffset={8} collisionPadding={8}>
+          <Popover.Popup className="setup" render={<nav aria-label="Setup" />}>
+            <ul>
+              {links.map(({ label, to }) => (
+                <li key={to}>
+                  <Link to={to} onClick={() => setOpen(false)}>
+                    {label}
+                  </Link>
+                </li>
+              ))}
+            </ul>
+          </Popover.Popup>
+        </Popover.Positioner>
+      </Popover.Portal>
+    </Popover.Root>
   )
 }

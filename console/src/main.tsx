@@ -3,7 +3,6 @@ import { RouterProvider } from "@tanstack/react-router"
 import { StrictMode } from "react"
 import { createRoot } from "react-dom/client"
 import { router } from "./router.tsx"
-import { SessionProvider } from "./session/Session.tsx"
 import "./style.css"
 
 /** The client tries again by itself. */
@@ -14,10 +13,8 @@ if (place === null) throw new Error("the page has no place for the console")
 
 createRoot(place).render(
   <StrictMode>
-    <SessionProvider>
-      <QueryClientProvider client={queries}>
-        <RouterProvider router={router} />
-      </QueryClientProvider>
-    </SessionProvider>
+    <QueryClientProvider client={queries}>
+      <RouterProvider router={router} />
+    </QueryClientProvider>
   </StrictMode>
 )

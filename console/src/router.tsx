@@ -8,8 +8,8 @@ import {
   redirect
 } from "@tanstack/react-router"
 import { Inbox } from "./inbox/Inbox.tsx"
-import { Layout } from "./Layout.tsx"
 import { NotFound } from "./NotFound.tsx"
+import { Root } from "./Root.tsx"
 import { ThreadList } from "./threads/ThreadList.tsx"
 
 const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined)
@@ -18,7 +18,10 @@ const whole = (value: unknown) => {
   return value !== undefined && Number.isSafeInteger(number) && number >= 0 ? number : undefined
 }
 
-const root = createRootRoute({ component: Layout, notFoundComponent: NotFound })
+const views = ["events", "timeline", "turns", "chart"] as const
+const isView = (value: unknown): value is (typeof views)[number] => views.some((view) => view === value)
+
+const root = createRootRoute({ component: Root, notFoundComponent: NotFound })
 
 const inbox = createRoute({ getParentRoute: () => root, path: "/", component: Inbox })
 
@@ -39,28 +42,30 @@ const thread = createRoute({
   validateSearch: ({ pos, seq, view }) => ({
     ...(whole(seq) === undefined ? {} : { seq: whole(seq) }),
     ...(whole(pos) === undefined ? {} : { pos: whole(pos) }),
-    ...(view === "events" || view === "turns" || view === "chart" ? { view } : {})
+    ...(isView(view) ? { view } : {})
   }),
   component: lazyRouteComponent(() => import("./threads/ThreadPage.tsx"), "ThreadPage")
+})
+
+/** A place in a log: a position, or an event. */
+const place = ({ pos, seq }: Readonly<Record<string, unknown>>) => ({
+  ...(whole(seq) === undefined ? {} : { seq: whole(seq) }),
+  ...(whole(pos) === undefined ? {} : { pos: whole(pos) })
 })
 
 const threadChart = createRoute({
   getParentRoute: () => root,
   path: "/threads/$threadId/chart",
-  validateSearch: ({ pos }) => (whole(pos) === undefined ? {} : { pos: whole(pos) }),
-  beforeLoad: ({ params, search: { pos } }) => {
-    throw redirect({
-      to: "/threads/$threadId",
-      params,
-      search: { view: "chart", ...(pos === undefined ? {} : { pos }) }
-    })
+  validateSearch: place,
+  beforeLoad: ({ params, search }) => {
+    throw redirect({ to: "/threads/$threadId", params, search: { view: "chart", ...search } })
   }
 })
 
 const actor = createRoute({
   getParentRoute: () => root,
   path: "/actors/$actorId",
-  validateSearch: ({ pos }) => (whole(pos) === undefined ? {} : { pos: whole(pos) }),
+  validateSearch: place,
   component: lazyRouteComponent(() => import("./actors/ActorPage.tsx"), "ActorPage")
 })
 
@@ -130,6 +135,12 @@ const connections = createRoute({
   component: lazyRouteComponent(() => import("./setup/Connections.tsx"), "Connections")
 })
 
+const connection = createRoute({
+  getParentRoute: () => root,
+  path: "/connections/$connectionId",
+  component: lazyRouteComponent(() => import("./setup/ConnectionPage.tsx"), "ConnectionPage")
+})
+
 const identities = createRoute({
   getParentRoute: () => root,
   path: "/identities",
@@ -140,6 +151,12 @@ const operations = createRoute({
   getParentRoute: () => root,
   path: "/operations",
   component: lazyRouteComponent(() => import("./setup/Operations.tsx"), "Operations")
+})
+
+const operation = createRoute({
+  getParentRoute: () => root,
+  path: "/operations/$operationId",
+  component: lazyRouteComponent(() => import("./setup/OperationPage.tsx"), "OperationPage")
 })
 
 const keys = createRoute({
@@ -226,12 +243,19 @@ const webhook = createRoute({
   component: lazyRouteComponent(() => import("./setup/WebhookPage.tsx"), "WebhookPage")
 })
 
+const open = createRoute({
+  getParentRoute: () => root,
+  path: "/open",
+  component: lazyRouteComponent(() => import("./file/FilePage.tsx"), "FilePage")
+})
+
 export const router = createRouter({
   routeTree: root.addChildren([
     inbox,
     threads,
     thread,
     threadChart,
+    open,
     actor,
     agents,
     agent,
@@ -244,8 +268,10 @@ export const router = createRouter({
     toolset,
     hooks,
     connections,
+    connection,
     identities,
     operations,
+    operation,
     keys,
     models,
     nodes,

@@ -19,7 +19,8 @@ export const ApprovalsApi = HttpApiGroup.make("approvals")
         OpenApi.annotations({
           summary: "Get the approval policy",
           description:
-            "Which requests are parked for approval. Where no rule fits, what agents ask for with a lease parks if it " +
+            "Which requests are parked for approval. Where no rule fits, what agents ask for with a lease parks if " +
+            "it " +
             "changes something, and all else runs. The ETag is what `If-Match` of a change is held against."
         })
       ),

@@ -1,4 +1,4 @@
-/** Charts as data (contract C46.1): what the actors of this server run by, for whoever draws them. */
+/** Charts as data (contract C46.1): what the actors of this server run by, for those who draw them. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { chartKinds } from "../../src/domain/chartKinds.ts"
@@ -8,7 +8,7 @@ import { access } from "../access.ts"
 const State = Schema.Struct({
   id: described(Schema.String, "Path of the state, such as `running.sampling`."),
   parent: described(Schema.optionalKey(Schema.String), "The state that it is a part of. Absent of those at the top."),
-  initial: described(Schema.optionalKey(Schema.String), "Of one that has parts: the part that it begins in."),
+  initial: described(Schema.optionalKey(Schema.String), "A state with parts begins in this part."),
   description: described(Schema.String, "What it means.")
 }).annotate({ identifier: "ChartState" })
 
@@ -16,7 +16,7 @@ const Transition = Schema.Struct({
   id: described(Schema.String, "Id of the transition within the chart."),
   source: described(Schema.String, "The state that it is one of. Empty: of any state."),
   target: described(Schema.optionalKey(Schema.String), "The state that it leads to. Absent where none is left."),
-  event: described(Schema.optionalKey(Schema.String), "What takes it. Absent: it is taken at once."),
+  event: described(Schema.optionalKey(Schema.String), "Event that the transition is taken on. Absent: it is taken at once."),
   guard: described(
     Schema.optionalKey(Schema.String),
     "What has to hold, by name; where guards are composed, their names with `and`, `or` and `not(…)`."
@@ -30,7 +30,7 @@ export const Chart = Schema.Struct({
   kind: described(Schema.Literals(chartKinds), "What it is of: a kind of actor, a call of a tool, a chain of hooks."),
   version: described(Schema.String, "A hash of the rest: another one is another chart."),
   initial: described(Schema.String, "The state that everything begins in."),
-  states: described(Schema.Array(State), "Each behind the one that it is a part of."),
+  states: described(Schema.Array(State), "A state stands behind the state that it is a part of."),
   transitions: described(Schema.Array(Transition), "Those of a state in the order in which they are tried.")
 }).annotate({ identifier: "Chart" })
 export type Chart = typeof Chart.Type

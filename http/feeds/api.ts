@@ -2,19 +2,11 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { described } from "../../src/domain/described.ts"
+import { Tag } from "../../src/domain/feedMessage.ts"
 import { limits } from "../../src/domain/limits.ts"
 import { NextCursor } from "../../src/domain/nextCursor.ts"
 import { FeedId } from "../../src/domain/resourceIds.ts"
-import {
-  FeedAppend,
-  FeedAppended,
-  Feed,
-  FeedInput,
-  FeedMessage,
-  FeedName,
-  FeedPatch,
-  Tag
-} from "../../src/feeds/feed.ts"
+import { FeedAppend, FeedAppended, Feed, FeedInput, FeedMessage, FeedName, FeedPatch } from "../../src/feeds/feed.ts"
 import { access } from "../access.ts"
 import { refuses } from "../errors.ts"
 import { IfMatch } from "../etag.ts"

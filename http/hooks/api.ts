@@ -58,7 +58,7 @@ export const HookOutcome = Schema.Struct({
         toolOutput: described(Schema.optionalKey(Schema.Unknown), "Output of the call from now on.")
       })
     ),
-    "What takes the place of what was judged."
+    "Replacement of what was judged."
   ),
   ask: described(
     Schema.optionalKey(

@@ -27,7 +27,7 @@ export const ActorStep = Schema.Struct({
   from: State("was left in"),
   to: State("led to"),
   path: described(Schema.Array(Schema.String), "The states that were entered, in order. Empty where none was."),
-  turnId: described(Schema.optionalKey(Schema.String), "The turn that it was of. Absent of one that was of none."),
+  turnId: described(Schema.optionalKey(Schema.String), "The turn that it belongs to. Absent where it belongs to none."),
   fromSeq: described(Schema.optionalKey(Schema.Int), "Seq of its first event. Absent without events."),
   toSeq: described(Schema.optionalKey(Schema.Int), "Seq of its last event. Absent without events."),
   facts: described(Schema.Array(StepFact), "What was written, in order.")

@@ -92,12 +92,12 @@ export const ActorsHandlers = HttpApiBuilder.group(
         if (query.seq !== undefined && query.pos !== undefined)
           return yield* refusal("seq_with_pos", "seq: not together with pos")
         const { caller, found } = yield* find(actorId)
-        const { head, inspected } = found
+        const { inspected } = found
         const { workspace } = caller
         const place = yield* placeOf(workspace, found, query)
-        const moment =
-          place === undefined ? yield* inspecting.now(workspace, found) : yield* inspecting.at(workspace, found, place)
-        const { context, doing, state, step } = moment
+        const now = place === undefined ? ((yield* inspecting.now(workspace, found)) ?? (yield* noActor())) : undefined
+        const { context, doing, state, step } = now ?? (yield* inspecting.at(workspace, found, place ?? 0))
+        const { head } = now ?? found
         return json({
           actor: {
             id: head.id,
@@ -115,7 +115,7 @@ export const ActorsHandlers = HttpApiBuilder.group(
           state,
           doing: doing.map((each) => ({ ...each.doing, since: toTimestamp(each.at) })),
           context,
-          ...("possible" in moment ? { possible: moment.possible } : {})
+          ...(now === undefined ? {} : { possible: now.possible })
         })
       })
     })

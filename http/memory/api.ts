@@ -60,7 +60,8 @@ const key = {
 const ifMatch = {
   "if-match": described(
     IfMatch["if-match"],
-    "An entry's ETag, quotes and all: it means `expectedVersion`. `*`, the default, is any; a list, or what is no ETag, " +
+    "An entry's ETag, quotes and all: it means `expectedVersion`. `*`, the default, is any; a list, or what is no " +
+    "ETag, " +
       "is no version that an entry could have."
   )
 }
@@ -131,9 +132,11 @@ const putting =
   "201 where there was no entry, 200 where it was changed. The comparison comes first; a value that is there already " +
   "writes nothing. Where an approval is needed, 404 and 409 come before it."
 const deleting =
-  "Answers with an operation: completed, or waiting for approval. Without `expectedVersion` it succeeds where there is " +
+  "Answers with an operation: completed, or waiting for approval. Without `expectedVersion` it succeeds where " +
+  "there is " +
   "no entry."
-const kept = `Newest first: the newest ${limits.memoryVersions}; of a deleted entry for ${limits.memoryDeletedDays} days.`
+const kept = `Newest first: the newest ${limits.memoryVersions}; of a deleted entry for ` +
+`${limits.memoryDeletedDays} days.`
 const valued = "With its value, unless it is a delete or was redacted."
 const gone = "The value is gone for good; the rest stays. Repeating it changes nothing. The current version is refused."
 

@@ -27,7 +27,8 @@ const schemes = {
     bearerFormat: "trl_…",
     description:
       "A lease that an agent's tool server gets with a call, where its toolset asks for it: good while the turn goes " +
-      "on, for at most 15 minutes. It needs no scope, and reaches its own agent, its own thread and what its agent has " +
+      "on, for at most 15 minutes. It needs no scope, and reaches its own agent, its own thread and what its agent " +
+      "has " +
       "asked for."
   },
   DeliveryBearer: {

@@ -78,8 +78,8 @@ export const OperationsApi = HttpApiGroup.make("operations")
         OpenApi.annotations({
           summary: "Approve an operation",
           description:
-            "It is carried out at once, with the rights that whoever asked has now: `result` is what the call itself " +
-            "would have answered, also where that is a refusal. Whoever asked does not decide, nor does another key " +
+            "It is carried out at once, with the rights that the requester has now: `result` is what the call itself " +
+            "would have answered, also where that is a refusal. The requester does not decide, nor does another key " +
             "of the same identity. Deciding twice the same way is allowed; the other way is refused."
         })
       ),

@@ -87,7 +87,7 @@ export const ProfilesApi = HttpApiGroup.make("profiles")
       .annotateMerge(
         OpenApi.annotations({
           summary: "Get a profile",
-          description: "Its latest version, also of one that is archived. The ETag stands for the version."
+          description: "The profile's latest version, archived profiles included. The ETag stands for the version."
         })
       ),
     HttpApiEndpoint.patch("update", "/profiles/:profileId", {
@@ -102,7 +102,7 @@ export const ProfilesApi = HttpApiGroup.make("profiles")
         OpenApi.annotations({
           summary: "Change a profile",
           description:
-            "JSON Merge Patch (RFC 7396) that makes the next version; one that changes nothing makes none. A " +
+            "JSON Merge Patch (RFC 7396) that makes the next version; a patch that changes nothing makes none. A " +
             "list replaces the list: a hook in it that carries its id goes on as that hook. `warnings` are as at " +
             "the creation."
         })

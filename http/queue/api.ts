@@ -51,7 +51,7 @@ export const QueueApi = HttpApiGroup.make("queue")
         OpenApi.annotations({
           summary: "Edit a pending input",
           description:
-            "The new content replaces the whole message, and whoever edits it is its principal from then on. " +
+            "The new content replaces the whole message, and its editor is its principal from then on. " +
             "What the input is in the queue stays: its place, its mode, its turn."
         })
       ),

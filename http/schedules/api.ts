@@ -44,7 +44,8 @@ export const SchedulesApi = HttpApiGroup.make("schedules")
       .annotateMerge(
         says(
           "Create a schedule",
-          `An agent has at most ${limits.schedules}. A cron expression without an instant within 28 years is refused, ` +
+          `An agent has at most ${limits.schedules}. A cron expression without an instant within 28 years is ` +
+          `refused, ` +
             "and so is a single instant that is past."
         )
       ),
@@ -71,7 +72,8 @@ export const SchedulesApi = HttpApiGroup.make("schedules")
       .annotateMerge(
         says(
           "Change a schedule",
-          "JSON Merge Patch (RFC 7396): absent keeps, null clears; a trigger of another type takes the place of the one " +
+          "JSON Merge Patch (RFC 7396): absent keeps, null clears; a trigger of another type takes the place of " +
+          "the one " +
             "that was. Enabling begins with the next instant, and counts failures anew."
         )
       ),

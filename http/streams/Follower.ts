@@ -9,7 +9,6 @@
  * F3. With a position to replay from, no event is left out however slow the watcher: what does not
  *     fit into its buffer is read again. Without one, what does not fit is left out and named by `gap`.
  */
-import type { Hint } from "../../src/bus/hints.ts"
 import { record, streamGaps } from "../../src/telemetry/metrics.ts"
 import { readStatus } from "../../src/threads/view.ts"
 import * as frames from "./frames.ts"
@@ -75,7 +74,7 @@ export class Follower {
   }
 
   /** Whether it has fallen behind. */
-  hear(hint: Exclude<Hint, { readonly type: "look" }>): boolean {
+  hear(hint: frames.ShownHint): boolean {
     const { wanted } = this.watched
     switch (hint.type) {
       case "events":
@@ -89,7 +88,7 @@ export class Follower {
     }
   }
 
-  private hearEvents({ events }: Extract<Hint, { readonly type: "events" }>): boolean {
+  private hearEvents({ events }: Extract<frames.ShownHint, { readonly type: "events" }>): boolean {
     let fell = false
     for (const event of events) {
       const { seq } = event
@@ -104,7 +103,7 @@ export class Follower {
   }
 
   /** One that did not fit is owed: whoever is behind is told it once there is room. */
-  private hearStatus(hint: Extract<Hint, { readonly type: "status" }>): boolean {
+  private hearStatus(hint: Extract<frames.ShownHint, { readonly type: "status" }>): boolean {
     const isLive = this.state === "live"
     if (isLive && this.offerAll(hint)) return false
     this.owed = hint
@@ -112,7 +111,7 @@ export class Follower {
     return isLive
   }
 
-  private offerAll(hint: Exclude<Hint, { readonly type: "look" }>) {
+  private offerAll(hint: frames.ShownHint) {
     return frames.framesOf(hint).every((frame) => this.outbox.offer(frame))
   }
 

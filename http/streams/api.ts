@@ -6,7 +6,7 @@ import { access } from "../access.ts"
 import { int64 } from "../parameters.ts"
 import { hintFrames, textOf, threadFrames } from "./examples.ts"
 import { frameTypes, HintFrame, ThreadFrame } from "./schemas.ts"
-import { AgentId, ThreadId } from "../../src/domain/resourceIds.ts"
+import { ActorId, AgentId, ThreadId } from "../../src/domain/resourceIds.ts"
 
 const Types = described(
   Schema.optional(
@@ -23,8 +23,8 @@ const Types = described(
   ),
   `Which frames to send: names with commas between them, such as \`event,status\`. There are ` +
     `${frameTypes.map((name) => `\`${name}\``).join(", ")}. \`ready\`, \`gap\` and \`bye\` come in any case. ` +
-    `Absent: all, but \`delta\` and \`discard\` only with \`deltas\`, and \`progress\` only in the stream of one ` +
-    "thread."
+    `Absent: all, but \`delta\` and \`discard\` only with \`deltas\`, \`progress\` only in the stream of one ` +
+    "thread, and `step` only where it is named: in the stream of one thread, and in the workspace's with `actorId`."
 )
 const Deltas = described(
   Schema.optional(Schema.Literal("text")),
@@ -62,7 +62,7 @@ export const StreamsApi = HttpApiGroup.make("streams")
         describe(
           "Follow a thread",
           "`ready`, then whole events with their seq as id, and hints. With `afterSeq` or `Last-Event-ID` the " +
-            "log is replayed from there without gaps.",
+            "log is replayed from there without gaps, and so are the steps where `types` names `step`.",
           textOf(threadFrames)
         )
       ),
@@ -83,7 +83,12 @@ export const StreamsApi = HttpApiGroup.make("streams")
       query: {
         types: Types,
         deltas: Deltas,
-        agentId: described(Schema.optional(AgentId), "Only threads of this agent.")
+        agentId: described(Schema.optional(AgentId), "Only threads of this agent."),
+        actorId: described(
+          Schema.optional(ActorId),
+          "Where `types` names `step`: also the steps of this actor. Of an identity the scope is `admin`. " +
+            "`GET /v1/actors/{actorId}/steps` behind the last known `pos` is the record."
+        )
       },
       success: HttpApiSchema.StreamSse({ events: HintFrame })
     })

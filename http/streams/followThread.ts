@@ -6,16 +6,29 @@
  *     lost ("look"): a status that was missed is told then.
  */
 import { Deferred, Effect, Option, type Scope } from "effect"
+import type { Inspecting } from "../../actors/inspecting.ts"
 import type { Bus } from "../../src/bus/Bus.ts"
 import type { DatabaseUnavailable } from "../../src/database/Database.ts"
 import type { ThreadReads } from "../../src/threads/ThreadReads.ts"
 import { Refused } from "../errors.ts"
 import { Follower, type Watched } from "./Follower.ts"
+import { makeStepTeller } from "./followSteps.ts"
 import type { Watcher } from "./Streams.ts"
 
 export interface Follow extends Watched {
   readonly workspace: string
 }
+
+/** Where in the log steps begin: with the one that wrote the event behind which events are replayed, or with what comes. */
+const stepsBehind = Effect.fnUntraced(function* (
+  inspecting: Inspecting["Service"],
+  { after, threadId, workspace }: Follow
+) {
+  const found = yield* inspecting.find(workspace, threadId)
+  if (found === undefined || after === 0) return 0
+  const position = after === undefined ? undefined : yield* inspecting.positionOf(workspace, found, after)
+  return position === undefined ? found.head.pos : position - 1
+})
 
 const lookEvery = "15 seconds"
 /** While no hint can come from another node. */
@@ -25,7 +38,7 @@ const spreadMs = 500
 const pageRows = 200
 
 export const followThread =
-  (bus: Bus["Service"], reads: ThreadReads["Service"]) =>
+  (bus: Bus["Service"], reads: ThreadReads["Service"], inspecting: Inspecting["Service"]) =>
   (follow: Follow) =>
   ({ outbox, streamId }: Watcher): Effect.Effect<void, DatabaseUnavailable | Refused<"not_found">, Scope.Scope> =>
     Effect.gen(function* () {
@@ -37,15 +50,29 @@ export const followThread =
       const ring = () => {
         Deferred.doneUnsafe(bell, Effect.void)
       }
-      outbox.onRoom = ring
+      let steps: ReturnType<typeof makeStepTeller> | undefined
+      outbox.onRoom = () => {
+        ring()
+        steps?.ring()
+      }
 
       yield* bus.subscribe({ workspace, threadId, deltas: wanted.delta }, (hint) => {
         if (hint.type === "look") stale = true
-        else if (!follower.hear(hint)) return
+        if (hint.type !== "delta") steps?.ring()
+        if (hint.type === "moved" || (hint.type !== "look" && !follower.hear(hint))) return
         ring()
       })
       const head = yield* reads.head(workspace, threadId)
       if (head === undefined) return yield* new Refused({ error: "not_found", message: "no such thread" })
+      if (wanted.step) {
+        const after = yield* stepsBehind(inspecting, follow)
+        steps = makeStepTeller(
+          inspecting,
+          bus,
+          { workspace, actorId: threadId, after, passed: () => follower.passed },
+          outbox
+        )
+      }
       follower.begin(head, streamId)
 
       const look = Effect.gen(function* () {
@@ -73,6 +100,7 @@ export const followThread =
           while (follower.isBehind && follower.step() === "read") {
             const behind = { workspace, threadId, order: "asc", limit: pageRows, afterSeq: follower.passed } as const
             follower.read(yield* reads.events(behind))
+            steps?.ring()
           }
           if (!stale) yield* rest
           if (stale) yield* look
@@ -84,4 +112,5 @@ export const followThread =
         Effect.forever,
         Effect.forkScoped
       )
+      if (steps !== undefined) yield* Effect.forkScoped(steps.run)
     })

@@ -1,5 +1,6 @@
 /** Server-Sent Events as text. JSON holds no line ends, so a frame has one data line. */
 import type { Hint, HintedEvent } from "../../src/bus/hints.ts"
+import type { ActorStep } from "../inspection/api.ts"
 import type { FrameType } from "./schemas.ts"
 
 /** What is to be sent to a watcher: how it stands in the line before the socket. */
@@ -10,6 +11,9 @@ export interface QueuedFrame {
   /** Text that a frame with the same key, waiting as the newest, and this one amount to together. */
   readonly join?: (waiting: string) => string
 }
+
+/** What watchers are told of as it is. */
+export type ShownHint = Exclude<Hint, { readonly type: "look" | "moved" }>
 
 type Of<T extends Hint["type"]> = Extract<Hint, { readonly type: T }>
 
@@ -89,6 +93,10 @@ const feed = ({ feedId, lastSeq }: Of<"feed">): QueuedFrame => ({
   key: `feed ${feedId}`
 })
 
+export const step = (actorId: string, taken: ActorStep): QueuedFrame => ({
+  text: text("step", JSON.stringify({ actorId, ...taken }))
+})
+
 /** Pieces that wait together leave as one, with the first one's index. */
 export const delta = ({ eventId, index, text: piece, threadId, turnId }: Of<"delta">): QueuedFrame => ({
   text: text("delta", JSON.stringify({ threadId, turnId, eventId, index, text: piece })),
@@ -98,7 +106,7 @@ export const delta = ({ eventId, index, text: piece, threadId, turnId }: Of<"del
 })
 
 /** What a hint is for watchers of an agent or a workspace, and for those of its thread unless it tells of events. */
-export const framesOf = once((hint: Exclude<Hint, { readonly type: "look" }>): ReadonlyArray<QueuedFrame> => {
+export const framesOf = once((hint: ShownHint): ReadonlyArray<QueuedFrame> => {
   switch (hint.type) {
     case "events":
       return hint.events.map((event) => hintedEvent(hint, event))

@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { described } from "../../src/domain/described.ts"
 import { PendingWait, ThreadStatus } from "../../src/domain/thread.ts"
 import { Operation } from "../../src/operations/operation.ts"
+import { ActorStep } from "../inspection/api.ts"
 import { ThreadEvent } from "../../src/threads/threadEvent.ts"
 
 /** Every frame that a stream may hold. */
@@ -16,6 +17,7 @@ export const frameTypes = [
   "progress",
   "operation",
   "feed",
+  "step",
   "discard",
   "gap",
   "bye"
@@ -144,6 +146,14 @@ const feed = frame(
   })
 )
 
+const step = frame(
+  "step",
+  Schema.Struct({
+    actorId: described(Schema.String, "The actor that took it: of a thread's stream the thread."),
+    ...ActorStep.fields
+  })
+)
+
 export const ThreadFrame = Schema.Union([
   ready,
   Schema.Struct({
@@ -156,6 +166,7 @@ export const ThreadFrame = Schema.Union([
   queue,
   wait,
   progress,
+  step,
   discard,
   gap,
   bye
@@ -170,6 +181,7 @@ export const HintFrame = Schema.Union([
   progress,
   operation,
   feed,
+  step,
   discard,
   gap,
   bye

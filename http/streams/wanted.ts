@@ -11,11 +11,13 @@ export interface Wanted {
   readonly progress: boolean
   readonly operation: boolean
   readonly feed: boolean
+  readonly step: boolean
 }
 
 /**
  * Without `types` everything but deltas; deltas, and what takes them back, only with `deltas=text`. Progress of calls
  * is for who watches one thread: of `many` it comes only where it is named.
+ * Steps come only where they are named.
  */
 export const wanted = (
   query: { readonly types?: string | undefined; readonly deltas?: "text" | undefined },
@@ -33,6 +35,7 @@ export const wanted = (
     wait: asked("wait"),
     operation: asked("operation"),
     feed: asked("feed"),
+    step: types?.has("step") === true,
     progress: of === "one" ? asked("progress") : types?.has("progress") === true
   }
 }

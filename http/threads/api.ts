@@ -96,7 +96,8 @@ export const ThreadsApi = HttpApiGroup.make("threads")
         state: described(Schema.optional(Schema.Literal("waiting")), "Only threads that wait on a person or a client."),
         status: described(
           Schema.optional(Schema.Literals(threadStatuses)),
-          `Only threads of this status: of a page ${limits.threadsLookedAt} threads are looked at, so that it may hold ` +
+          `Only threads of this status: of a page ${limits.threadsLookedAt} threads are looked at, so that it may ` +
+          `hold ` +
             "fewer than `limit`, and go on nevertheless. Not beside `state`."
         ),
         agentId: described(Schema.optional(AgentId), "Only threads of this agent."),
@@ -142,7 +143,8 @@ export const ThreadsApi = HttpApiGroup.make("threads")
         OpenApi.annotations({
           summary: "List a thread's turns",
           description:
-            "What each came to: how it ended, what it used, how many responses, calls and waits it had. The turn that " +
+            "What each came to: how it ended, what it used, how many responses, calls and waits it had. The turn " +
+            "that " +
             "goes on has no outcome. A page may hold fewer than `limit`, and go on nevertheless."
         })
       ),
@@ -197,7 +199,8 @@ export const ThreadsApi = HttpApiGroup.make("threads")
         OpenApi.annotations({
           summary: "Archive a thread",
           description:
-            "The thread takes no input any more, and lists leave it out; reads go on. Only at rest with an empty queue. " +
+            "The thread takes no input any more, and lists leave it out; reads go on. Only at rest with an empty " +
+            "queue. " +
             "There is no way back."
         })
       ),

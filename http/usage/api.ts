@@ -40,7 +40,7 @@ export const UsageApi = HttpApiGroup.make("usage")
           description:
             "Sums of model calls by day, agent and model, newest day first, over at most 366 days. A call counts for " +
             "the agent whose budget pays for it, on the day in UTC on which its outcome was recorded. Nodes write " +
-            "what they have counted every second: one that dies may take a second of it along. The `usage` of " +
+            "what they have counted every second: a node that dies may lose a second of it. The `usage` of " +
             "threads and budgets are exact."
         })
       )

@@ -2,6 +2,7 @@
  * One identity of a workspace: enabled, or disabled and by whom. Saying it twice changes nothing.
  */
 import { setup, type SnapshotFrom } from "xstate"
+import { chartTypes } from "../step.ts"
 import type { Principal } from "../../src/domain/principal.ts"
 
 export interface Command {
@@ -21,7 +22,7 @@ export interface Context {
   readonly disabled: { readonly at: number; readonly by: Principal } | null
 }
 
-const base = setup({ types: { context: {} as Context, events: {} as Command, emitted: {} as Fact } })
+const base = setup({ types: chartTypes<{ context: Context; events: Command; emitted: Fact }>() })
 
 const machine = base.extend({
   actions: {

@@ -1,4 +1,6 @@
-/** What each command makes of a schedule, as facts and jobs over a draft. When each may happen is the chart's business. */
+/**
+ * What each command makes of a schedule, as facts and jobs over a draft. When each may happen is the chart's business.
+ */
 import { Draft } from "../step.ts"
 import type { StopReason, Firing, ScheduleCommand as Of } from "./commands.ts"
 import { type Context, evolve, isLastFailure } from "./context.ts"

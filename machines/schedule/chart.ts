@@ -4,13 +4,14 @@
  * Where it stands follows from what it knows: each command changes that, and the state is read from it.
  */
 import { setup, type SnapshotFrom } from "xstate"
+import { chartTypes } from "../step.ts"
 import * as changes from "./changes.ts"
 import type { Command } from "./commands.ts"
 import { blank, type Context, isArmed } from "./context.ts"
 import type { Fact } from "./facts.ts"
 
 const base = setup({
-  types: { context: {} as Context, events: {} as Command, emitted: {} as Fact },
+  types: chartTypes<{ context: Context; events: Command; emitted: Fact }>(),
   guards: {
     /** The outcome is of the run that is beginning. */
     isOfThisRun: ({ context: { firing }, event }) =>

@@ -7,6 +7,7 @@
  * S4. The jobs are those that the context implies: what a change adds is begun, what it takes away is stopped.
  */
 import { setup, type SnapshotFrom } from "xstate"
+import { chartTypes } from "../step.ts"
 import type { Command } from "./commands.ts"
 import { blank, type Context } from "./context.ts"
 import { Draft, type Job, jobsOf } from "./draft.ts"
@@ -15,7 +16,7 @@ import { guards } from "./guards.ts"
 import * as changes from "./changes.ts"
 
 const base = setup({
-  types: { context: {} as Context, events: {} as Command, emitted: {} as Fact },
+  types: chartTypes<{ context: Context; events: Command; emitted: Fact }>(),
   actions: {
     // Jobs: named here, performed elsewhere.
     enlist: (_, _params: Extract<Job, { type: "enlist" }>["params"]) => {},

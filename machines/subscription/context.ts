@@ -10,8 +10,8 @@ export interface Range {
 }
 
 /**
- * `looks`: what the feed holds behind the cursor was never judged. `settles`: until then all of it is, so that nothing is
- * left where nothing is in hand.
+ * `looks`: what the feed holds behind the cursor was never judged. `settles`: until then all of it is, so that nothing
+ * is left where nothing is in hand.
  */
 export interface ListingDue {
   readonly version: number

@@ -104,7 +104,9 @@ const configured = (context: Context, fact: Extract<Fact, { readonly type: "conf
       }
 }
 
-/** The thread has refused it for good, and is not the one that is meant any more: another look makes a batch for that. */
+/**
+ * The thread has refused it for good, and is not the one that is meant any more: another look makes a batch for that.
+ */
 const isMisdirected = ({ batch, disabled, settings }: Context) =>
   (disabled === "thread_archived" || disabled === "thread_not_found" || disabled === "failures") &&
   settings?.target.mode === "thread" &&

@@ -3,6 +3,7 @@
  * What the draft has said is emitted, what it asks for becomes jobs.
  */
 import { assertEvent, setup } from "xstate"
+import { chartTypes } from "../step.ts"
 import type { Failure } from "../../src/domain/failure.ts"
 import type { Input } from "../../src/domain/input.ts"
 import { answerCall, decideCall, expireCall, returnCall } from "./calls.ts"
@@ -16,11 +17,7 @@ import * as judging from "./judging.ts"
 import * as turn from "./turn.ts"
 
 const base = setup({
-  types: {
-    context: {} as Context,
-    events: {} as Command,
-    emitted: {} as Fact
-  },
+  types: chartTypes<{ context: Context; events: Command; emitted: Fact }>(),
   actions: {
     // Jobs: named here, performed elsewhere.
     sample: (_, _params: Extract<Job, { type: "sample" }>["params"]) => {},

@@ -5,9 +5,10 @@
  * each edge taken.
  */
 import { setup } from "xstate"
+import { chartTypes } from "../step.ts"
 import type { Fact } from "./facts.ts"
 
-const machine = setup({ types: { events: {} as Pick<Fact, "type"> } })
+const machine = setup({ types: chartTypes<{ events: Pick<Fact, "type"> }>() })
 
 const result = (description: string) => ({ tool_result: { target: "settled", description } }) as const
 

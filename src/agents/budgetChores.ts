@@ -27,7 +27,8 @@ export const settleOverdue = Effect.fnUntraced(function* () {
         select workspace, t, sum(prompt) from gone, unnest(threads) t group by 1, 2 order by 1, 2
         on conflict (workspace, thread) do update set amount = thread_spend.amount + excluded.amount),
       booked as (insert into spend_by_node (workspace, subject, minute, node, amount)
-        select workspace, subject, floor(extract(epoch from now()) / 60)::int, ${toUuid(incarnation())}::uuid, sum(prompt)
+        select workspace, subject, floor(extract(epoch from now()) / 60)::int, ${toUuid(incarnation())}::uuid,
+          sum(prompt)
           from gone group by 1, 2 order by 1, 2
         on conflict (workspace, subject, minute, node) do update set amount = spend_by_node.amount + excluded.amount)
       select count(*)::int as settled from gone`.execute(db)

@@ -57,6 +57,11 @@ export type News =
     }
   /** Messages were appended to a feed of the workspace. Its thread and its agent are empty. */
   | { readonly type: "feed"; readonly feedId: string; readonly lastSeq: number }
+  /**
+   * An actor has taken a step of which no event of a thread tells: a thread one that wrote private facts alone, others
+   * any. Of others than threads the thread is empty.
+   */
+  | { readonly type: "moved"; readonly actorId: string }
   /** Hints were lost, or may have been (B4). What a watch of more than one thread does not name is empty here. */
   | { readonly type: "look" }
 

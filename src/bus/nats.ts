@@ -13,24 +13,17 @@
 import { Effect, Layer, Result } from "effect"
 import type { Msg } from "@nats-io/transport-node"
 import type { Lease } from "../journal/Lease.ts"
-import {
-  busIgnored,
-  busLost,
-  busReceived,
-  busRequests,
-  busSent,
-  busStrangers,
-  busUnsigned,
-  record
-} from "../telemetry/metrics.ts"
+import { busLost, busRequests, busSent, record } from "../telemetry/metrics.ts"
 import { Bus } from "./Bus.ts"
 import { type Hint, type News, NoAnswer, type Watch } from "./hints.ts"
 import { makeInProcess } from "./inProcess.ts"
 import { makeInterest, roundMs } from "./interest.ts"
 import { keepLink, signed } from "./NatsLink.ts"
 import type { NatsSettings } from "./natsSettings.ts"
+import { makePeerNews } from "./peerNews.ts"
 import { makePeers } from "./peers.ts"
-import { type BusKey, makeSignatures, type TakenCounts } from "./signature.ts"
+import { type BusKind, makeReceiving } from "./receiving.ts"
+import { type BusKey, makeSignatures } from "./signature.ts"
 import { topicWatched } from "./topics.ts"
 import * as wire from "./wire.ts"
 
@@ -40,8 +33,6 @@ const mostAnswering = 1_000
 const mostAnswerMs = 60_000
 /** All looks of a moment are one. */
 const lookMs = 200
-
-type Kind = "hint" | "wake" | "auth" | "presence" | "request" | "answer"
 
 export interface NatsBusOptions {
   readonly settings: NatsSettings
@@ -63,50 +54,8 @@ const make = Effect.fnUntraced(function* ({ keys, lease, name, pingMs, settings 
     lease.nodes
   )
 
-  // What arrives
-
-  const told = new Set<string>()
-  const ignore = (kind: Kind, reason: wire.Strange, { data, subject }: Msg) => {
-    record(busIgnored.with({ kind, reason }))
-    if (told.has(`${kind} ${reason}`)) return
-    told.add(`${kind} ${reason}`)
-    run(
-      Effect.logWarning("a message on the bus was ignored, and so will be others like it", {
-        kind,
-        reason,
-        subject: subject.slice(0, 200),
-        bytes: data.length
-      })
-    )
-  }
-  /** T5. */
-  const mistrusted = (
-    kind: Kind,
-    { data, headers, subject }: Msg,
-    more: { readonly about?: string; readonly taken?: TakenCounts }
-  ) => {
-    const signature = headers?.get(wire.signatureHeader) ?? ""
-    if (signature !== "") return signatures.mistrusted(signature, { subject, data, ...more })
-    if (!peers.unsigned()) return "unsigned"
-    record(busUnsigned.with({ kind }))
-    return undefined
-  }
-  /** For one subscription. */
-  const take = <A>(
-    kind: Kind,
-    read: (message: Msg) => Result.Result<A, wire.Strange>,
-    use: (found: A, message: Msg) => void
-  ) => {
-    const taken = signatures.taken()
-    return (message: Msg) => {
-      const doubt = mistrusted(kind, message, { taken })
-      if (doubt !== undefined) return ignore(kind, doubt, message)
-      const found = read(message)
-      if (Result.isFailure(found)) return ignore(kind, found.failure, message)
-      record(busReceived.with({ kind }))
-      use(found.success, message)
-    }
-  }
+  const { ignore, mistrusted, take } = makeReceiving({ peers, run, signatures })
+  const tellOfPeers = makePeerNews(peers, run)
 
   let looking: NodeJS.Timeout | undefined
   const lookSoon = () => {
@@ -134,40 +83,13 @@ const make = Effect.fnUntraced(function* ({ keys, lease, name, pingMs, settings 
 
   // What leaves
 
-  const send = (kind: Kind, subject: string, data: Uint8Array) => {
+  const send = (kind: BusKind, subject: string, data: Uint8Array) => {
     if (link.send(subject, data, signatures.sign(subject, data))) record(busSent.with({ kind }))
     else record(busLost)
   }
   const interest = makeInterest((message) => {
     if (link.up()) send("presence", wire.subjects.presence, wire.writePresence(message))
   })
-  /** Incarnations without a key in common that were named, and whether it was said that unsigned messages are taken. */
-  const named = new Set<string>()
-  let lenient = false
-  const tellOfPeers = () => {
-    const strangers = peers.strangers()
-    record(busStrangers, strangers.length)
-    for (const { incarnation, name } of strangers) {
-      if (named.has(incarnation)) continue
-      named.add(incarnation)
-      run(
-        Effect.logError(
-          "a live node and this one cannot verify each other's messages, and find each other's work in the " +
-            "database only: give both the same TROUPE_ENCRYPTION_KEYS",
-          { node: name }
-        )
-      )
-    }
-    if (peers.unsigned() === lenient) return
-    lenient = !lenient
-    run(
-      Effect.logWarning(
-        lenient
-          ? "a node of an earlier version is alive: messages on the bus are taken without a signature until it is gone"
-          : "no node of an earlier version is left: messages on the bus without a signature are refused"
-      )
-    )
-  }
   let rounded = performance.now()
   let away = false
   const round = Effect.sync(() => {
@@ -235,33 +157,37 @@ const make = Effect.fnUntraced(function* ({ keys, lease, name, pingMs, settings 
       Effect.sync(() => link.subscribe(subject, handler)),
       (end) => Effect.sync(end)
     )
-  yield* always(
-    wire.subjects.wakes,
-    take(
-      "wake",
-      ({ data, subject }) => Result.flatMap(wire.readBare(data), () => wire.readWakeSubject(subject)),
-      (shards) => shards.forEach(local.wake)
+  /** What every node hears, whoever listens here. */
+  const hearOthers = Effect.gen(function* () {
+    yield* always(
+      wire.subjects.wakes,
+      take(
+        "wake",
+        ({ data, subject }) => Result.flatMap(wire.readBare(data), () => wire.readWakeSubject(subject)),
+        (shards) => shards.forEach(local.wake)
+      )
     )
-  )
-  yield* always(
-    wire.subjects.auth,
-    take(
-      "auth",
-      ({ data }) => wire.readBare(data),
-      () => local.authChanged()
+    yield* always(
+      wire.subjects.auth,
+      take(
+        "auth",
+        ({ data }) => wire.readBare(data),
+        () => local.authChanged()
+      )
     )
-  )
-  yield* always(
-    wire.subjects.presence,
-    take(
-      "presence",
-      ({ data }) => wire.readPresence(data),
-      (message) => {
-        interest.heard(message)
-        if (message.look === true) lookSoon()
-      }
+    yield* always(
+      wire.subjects.presence,
+      take(
+        "presence",
+        ({ data }) => wire.readPresence(data),
+        (message) => {
+          interest.heard(message)
+          if (message.look === true) lookSoon()
+        }
+      )
     )
-  )
+  })
+  yield* hearOthers
 
   const subscribe = (watch: Watch, listener: (hint: Hint) => void) =>
     Effect.gen(function* () {

@@ -121,9 +121,10 @@ const later = Schema.Union([
     message: Schema.optionalKey(text)
   }),
   Schema.Struct({ type: Schema.Literal("operation"), operationId: text, action: text, state: OperationState }),
-  Schema.Struct({ type: Schema.Literal("feed"), feedId: text, lastSeq: position })
+  Schema.Struct({ type: Schema.Literal("feed"), feedId: text, lastSeq: position }),
+  Schema.Struct({ type: Schema.Literal("moved"), actorId: text })
 ])
-const laterKinds: ReadonlySet<string> = new Set<(typeof later.Type)["type"]>(["progress", "operation", "feed"])
+const laterKinds: ReadonlySet<string> = new Set<(typeof later.Type)["type"]>(["progress", "operation", "feed", "moved"])
 const readLater = Schema.decodeUnknownOption(later)
 
 const topic = Schema.String.check(Schema.isPattern(/^wsp_[0-9a-z]{26}(\/(agt|thr)_[0-9a-z]{26})?$/))

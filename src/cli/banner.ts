@@ -28,7 +28,10 @@ export const banner = ({ bases, key, keyFile, terminal }: Started) => {
 
   Try it: the first line starts a thread with a message, the second waits for the agent's words.
 
-answer=$(curl -sS ${base}/v1/threads -H "Authorization: Bearer ${pasted}" -H "Content-Type: application/json" -d '{"agentId":"${demoAgent}","message":{"content":[{"type":"text","text":"Hello, Troupe"}]}}'); echo "$answer"
-curl -sS "${base}/v1/threads/$(echo "$answer" | grep -o 'thr_[0-9A-Za-z]*' | head -n 1)/events?afterSeq=1&waitSeconds=20" -H "Authorization: Bearer ${pasted}" | grep -o '"text":"[^"]*"' || echo "no answer: the line above may say why"
+answer=$(curl -sS ${base}/v1/threads -H "Authorization: Bearer ${pasted}" -H "Content-Type: application/json" -d \
+'{"agentId":"${demoAgent}","message":{"content":[{"type":"text","text":"Hello, Troupe"}]}}'); echo "$answer"
+curl -sS "${base}/v1/threads/$(echo "$answer" | grep -o 'thr_[0-9A-Za-z]*' | head -n 1)/events\
+?afterSeq=1&waitSeconds=20" -H "Authorization: Bearer ${pasted}" | grep -o '"text":"[^"]*"' || \
+echo "no answer: the line above may say why"
 `
 }

@@ -1,8 +1,8 @@
 /**
  * Has V8 optimize a function after a hundred calls instead of three thousand, and twenty after it has met a new kind of
  * object instead of five hundred. With the defaults a quarter of a busy server's time was spent in half-optimized code
- * after half a minute of load (docs/benchmarks.md). For servers, once all is loaded and before anything is called often:
- * a start, and a command that soon ends, would only pay for it.
+ * after half a minute of load (docs/benchmarks.md). For servers, once all is loaded and before anything is called
+ * often: a start, and a command that soon ends, would only pay for it.
  */
 import { flushCompileCache } from "node:module"
 import { setFlagsFromString } from "node:v8"

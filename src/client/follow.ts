@@ -5,6 +5,7 @@
  * F2. A connection that ends is followed by the next one: at once where the node only goes away, else after a growing
  *     pause. What would be refused again (a key that has ended, a thread that is gone) is thrown.
  * F3. A workspace's hints have no record: after a connection was lost, `gap` says that some may be missing.
+ * F4. Steps of a thread come each once and in order too, with the events that they wrote before them.
  */
 import type { Troupe } from "./client.ts"
 import { TroupeError } from "./errors.ts"
@@ -19,6 +20,8 @@ export interface FollowOptions {
   readonly afterSeq?: number
   /** The text of responses while models write it, too. */
   readonly deltas?: boolean
+  /** What the thread's commands did, too: frames `step`. */
+  readonly steps?: boolean
   readonly signal: AbortSignal
   /** The line is there, or was lost. */
   readonly onLine?: (isOpen: boolean) => void
@@ -79,31 +82,46 @@ async function* lines(
   }
 }
 
-const seqOf = (data: unknown) =>
-  typeof data === "object" && data !== null && "seq" in data && typeof data.seq === "number" ? data.seq : undefined
+const numberOf = (data: unknown, name: "pos" | "seq" | "toSeq") => {
+  const found = new Map(Object.entries(data ?? {})).get(name)
+  return typeof found === "number" ? found : undefined
+}
+
+/** Steps come only where they are named, and with them all else has to be. */
+const withSteps = "event,delta,discard,status,queue,wait,progress,step"
 
 /** A thread's frames; those named `event` hold the whole ThreadEvents, each once and in order (F1). */
 export async function* followThread(
   troupe: Pick<Troupe, "open">,
   threadId: string,
-  { afterSeq = 0, deltas = false, onLine, signal }: FollowOptions
+  { afterSeq = 0, deltas = false, onLine, signal, steps = false }: FollowOptions
 ): AsyncGenerator<Frame, void, undefined> {
   let seen = afterSeq
-  const path = () =>
-    `/v1/threads/${encodeURIComponent(threadId)}/events/stream?afterSeq=${seen}${deltas ? "&deltas=text" : ""}`
+  /** Position of the last step, and seq of the last event that one wrote: events go ahead of their steps. */
+  let stepped = 0
+  let steppedSeq = afterSeq
+  const more = `${deltas ? "&deltas=text" : ""}${steps ? `&types=${withSteps}` : ""}`
+  const begin = () => (steps ? Math.min(seen, steppedSeq) : seen)
+  const path = () => `/v1/threads/${encodeURIComponent(threadId)}/events/stream?afterSeq=${begin()}${more}`
   for (;;) {
     // Of a stream that has left events out, the next connection replays them.
     let missed = false
     const line = new AbortController()
     for await (const frame of lines(troupe, { path, signal: AbortSignal.any([signal, line.signal]), onLine })) {
       if (frame.event === "event") {
-        const seq = seqOf(frame.data)
+        const seq = numberOf(frame.data, "seq")
         if (seq === undefined || seq <= seen) continue
         if (seq > seen + 1) {
           missed = true
           break
         }
         seen = seq
+      }
+      if (frame.event === "step") {
+        const pos = numberOf(frame.data, "pos")
+        if (pos === undefined || pos <= stepped) continue
+        stepped = pos
+        steppedSeq = numberOf(frame.data, "toSeq") ?? steppedSeq
       }
       if (frame.event === "gap") {
         missed = true

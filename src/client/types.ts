@@ -1776,7 +1776,7 @@ export interface components {
              * @description Seq of its last event. Absent without events.
              */
             toSeq?: number;
-            /** @description The turn that it was of. Absent of one that was of none. */
+            /** @description The turn that it belongs to. Absent where it belongs to none. */
             turnId?: string;
         };
         ActorStepPage: {
@@ -2143,7 +2143,7 @@ export interface components {
              * @enum {string}
              */
             kind: "thread" | "call" | "hooks" | "identity" | "schedule" | "subscription";
-            /** @description Each behind the one that it is a part of. */
+            /** @description A state stands behind the state that it is a part of. */
             states: components["schemas"]["ChartState"][];
             /** @description Those of a state in the order in which they are tried. */
             transitions: components["schemas"]["ChartTransition"][];
@@ -2163,7 +2163,7 @@ export interface components {
             description: string;
             /** @description Path of the state, such as `running.sampling`. */
             id: string;
-            /** @description Of one that has parts: the part that it begins in. */
+            /** @description A state with parts begins in this part. */
             initial?: string;
             /** @description The state that it is a part of. Absent of those at the top. */
             parent?: string;
@@ -2173,7 +2173,7 @@ export interface components {
             actions: string[];
             /** @description What happens. */
             description: string;
-            /** @description What takes it. Absent: it is taken at once. */
+            /** @description Event that the transition is taken on. Absent: it is taken at once. */
             event?: string;
             /** @description What has to hold, by name; where guards are composed, their names with `and`, `or` and `not(…)`. */
             guard?: string;
@@ -2315,7 +2315,7 @@ export interface components {
             instructions?: string;
             /** @description Newest turns that stay as they are, the running one included. 2 when absent. */
             keepTurns?: number;
-            /** @description Model that summarises. Absent: the one that is asked. */
+            /** @description Model that summarises. Absent: the model that is asked. */
             model?: components["schemas"]["ModelSelector"];
             /**
              * Format: double
@@ -2330,7 +2330,7 @@ export interface components {
             instructions?: string | null;
             /** @description Newest turns that stay as they are, the running one included. 2 when absent. */
             keepTurns?: number | null;
-            /** @description Model that summarises. Absent: the one that is asked. */
+            /** @description Model that summarises. Absent: the model that is asked. */
             model?: components["schemas"]["ModelSelector"] | null;
             /** @description Part of the model's context window above which a summary is made before the model is asked. 0.8 when absent. */
             triggerRatio?: number | null;
@@ -2342,7 +2342,7 @@ export interface components {
             instructions?: string;
             /** @description Newest turns that stay as they are, the running one included. 2 when absent. */
             keepTurns: number;
-            /** @description Model that summarises. Absent: the one that is asked. */
+            /** @description Model that summarises. Absent: the model that is asked. */
             model?: components["schemas"]["ModelSelector"];
             /**
              * Format: double
@@ -2479,7 +2479,7 @@ export interface components {
             decision: "allow" | "deny";
             /** @description Why, in words for people. The log keeps it. At most 1024 bytes of UTF-8. */
             reason?: string;
-            /** @description What takes the place of what waits. Only of an `allow`. */
+            /** @description Replacement of the content that waits. Only with an `allow`. */
             rewrite?: components["schemas"]["WaitRewrite"];
         };
         Denial: {
@@ -2678,7 +2678,7 @@ export interface components {
             appendedAt: string;
             /** @description Anything that programs are to read, as JSON. */
             data?: unknown;
-            /** @description What the sender knows the message by: one that was sent within 24 hours is not appended again. */
+            /** @description The sender's own name for the message: a name that was sent within 24 hours is not appended again. */
             dedupeKey?: string;
             /** @description Feed of the message. */
             feedId: string;
@@ -2699,7 +2699,7 @@ export interface components {
         FeedMessageInput: {
             /** @description Anything that programs are to read, as JSON. */
             data?: unknown;
-            /** @description What the sender knows the message by: one that was sent within 24 hours is not appended again. */
+            /** @description The sender's own name for the message: a name that was sent within 24 hours is not appended again. */
             dedupeKey?: string;
             /** @description What a trigger says of an event outside. It carries no authority. Only triggers may send it. */
             origin?: components["schemas"]["Origin"];
@@ -3066,7 +3066,7 @@ export interface components {
             latencyMs: number;
             /** @description Why, in words for people. */
             reason?: string;
-            /** @description What takes the place of what was judged. */
+            /** @description Replacement of what was judged. */
             rewrite?: {
                 /** @description Message or text from now on. */
                 content?: (components["schemas"]["TextBlock"] | components["schemas"]["ImageBlock"])[];
@@ -3177,7 +3177,7 @@ export interface components {
             decision: "allow" | "deny";
             /** @description Why, in words for people. The log keeps it. At most 1024 bytes of UTF-8. */
             reason?: string;
-            /** @description What takes the place of what waits. Only of an `allow`. */
+            /** @description Replacement of the content that waits. Only with an `allow`. */
             rewrite?: components["schemas"]["WaitRewrite"];
             /**
              * @description How far an `allow` goes: for what waits, or for every call of this tool in this thread that the same hook or grant asks about. `once` when absent.
@@ -3197,7 +3197,7 @@ export interface components {
              * @description Number of agents with this identity that are not archived.
              */
             activeAgents: number;
-            /** @description Id of its actor, for its steps and its chart. Absent of one that nobody has ever disabled. */
+            /** @description Id of its actor, for its steps and its chart. Absent where nobody has ever disabled the identity. */
             actorId?: string;
             /** @description Whether it is refused new work and new credentials. */
             disabled: boolean;
@@ -3814,7 +3814,7 @@ export interface components {
         Operation: {
             /** @description What was asked for, as `noun.verb`, such as `agent.update`. */
             action: string;
-            /** @description Agent that the action is about, else the one that asked. */
+            /** @description Agent that the action is about, else the agent that asked. */
             agentId?: string;
             /**
              * Format: date-time
@@ -3880,7 +3880,7 @@ export interface components {
              * @enum {string}
              */
             provider: "slack";
-            /** @description The provider's id of whoever sent it. At most 512 bytes of UTF-8. */
+            /** @description The provider's id of the sender. At most 512 bytes of UTF-8. */
             senderId: string;
             /** @description The provider's id of the tenant, such as its workspace. At most 512 bytes of UTF-8. */
             tenantId: string;
@@ -4401,7 +4401,7 @@ export interface components {
         SampleMessage: {
             /** @description Its data. */
             data?: unknown;
-            /** @description Who appended it. Absent: whoever asks. */
+            /** @description Who appended it. Absent: the caller. */
             principal?: components["schemas"]["PrincipalInput"];
             /** @description Its tags. */
             tags?: string[];
@@ -4434,7 +4434,7 @@ export interface components {
             endAt?: string;
             /** @description Id of the schedule. */
             id: string;
-            /** @description Identity that its turns work for. Absent: that of whoever made it, if there is one. */
+            /** @description Identity that its turns work for. Absent: the identity of its maker, if it has one. */
             identity?: string;
             /**
              * Format: int64
@@ -4527,7 +4527,7 @@ export interface components {
              * @description Behind this moment it has no instants. In the years 0 to 9999 of UTC.
              */
             endAt?: string;
-            /** @description Identity that its turns work for. Absent: that of whoever made it, if there is one. At most 512 bytes of UTF-8 without control characters, once surrounding whitespace is trimmed. */
+            /** @description Identity that its turns work for. Absent: the identity of its maker, if it has one. At most 512 bytes of UTF-8 without control characters, once surrounding whitespace is trimmed. */
             identity?: string;
             /** @description Up to how many seconds later it fires, by instant: spreads the load of many schedules. 0 when absent. */
             jitterSeconds?: number;
@@ -4573,7 +4573,7 @@ export interface components {
             enabled?: boolean | null;
             /** @description Behind this moment it has no instants. */
             endAt?: string | null;
-            /** @description Identity that its turns work for. Absent: that of whoever made it, if there is one. */
+            /** @description Identity that its turns work for. Absent: the identity of its maker, if it has one. */
             identity?: string | null;
             /** @description Up to how many seconds later it fires, by instant: spreads the load of many schedules. */
             jitterSeconds?: number | null;
@@ -5366,7 +5366,7 @@ export interface components {
             toolContent?: Record<string, never>[];
             /** @description What the tool's server said about its result (`_meta`). No model reads it. [ext] */
             toolMeta?: Record<string, never>;
-            /** @description What the tool returned. One that is too long is `{"truncated":true,"text":…}`. */
+            /** @description What the tool returned. A result that is too long is `{"truncated":true,"text":…}`. */
             toolOutput?: unknown;
             /** @description Turn that it belongs to. */
             turnId: string;
@@ -5775,7 +5775,7 @@ export interface components {
             cacheWriteTokens: number;
             /**
              * Format: int64
-             * @description Responses of models, and failed attempts of which the provider reported what they used.
+             * @description Responses of models, and failed attempts whose usage the provider reported.
              */
             calls: number;
             /**
@@ -5969,7 +5969,7 @@ export interface components {
             decision: "allow" | "deny";
             /** @description Why, in words for people. The log keeps it. At most 1024 bytes of UTF-8. */
             reason?: string;
-            /** @description What takes the place of what waits. Only of an `allow`. */
+            /** @description Replacement of the content that waits. Only with an `allow`. */
             rewrite?: components["schemas"]["WaitRewrite"];
             /**
              * @description How far an `allow` goes: for what waits, or for every call of this tool in this thread that the same hook or grant asks about. `once` when absent.
@@ -6118,7 +6118,7 @@ export interface components {
             lastStatus?: number;
             /**
              * Format: date-time
-             * @description When it is sent next. Of one that is pending.
+             * @description When a pending delivery is sent next.
              */
             nextAttemptAt?: string;
             /** @description `pending` until it was taken, or has failed for good. */
@@ -6448,7 +6448,7 @@ export interface operations {
             query?: {
                 /** @description With `text`, also the text of responses while models write it: frames `delta`, and `discard` where it comes to nothing. */
                 deltas?: "text";
-                /** @description Which frames to send: names with commas between them, such as `event,status`. There are `ready`, `event`, `delta`, `status`, `queue`, `wait`, `progress`, `operation`, `feed`, `discard`, `gap`, `bye`. `ready`, `gap` and `bye` come in any case. Absent: all, but `delta` and `discard` only with `deltas`, and `progress` only in the stream of one thread. */
+                /** @description Which frames to send: names with commas between them, such as `event,status`. There are `ready`, `event`, `delta`, `status`, `queue`, `wait`, `progress`, `operation`, `feed`, `step`, `discard`, `gap`, `bye`. `ready`, `gap` and `bye` come in any case. Absent: all, but `delta` and `discard` only with `deltas`, `progress` only in the stream of one thread, and `step` only where it is named: in the stream of one thread, and in the workspace's with `actorId`. */
                 types?: string;
             };
             header?: never;
@@ -6541,6 +6541,14 @@ export interface operations {
                          * @enum {string}
                          */
                         event: "feed";
+                    } | {
+                        /** @description What it tells, as JSON on one line. */
+                        data: string;
+                        /**
+                         * @description Kind of the frame.
+                         * @enum {string}
+                         */
+                        event: "step";
                     } | {
                         /** @description What it tells, as JSON on one line. */
                         data: string;
@@ -7600,11 +7608,13 @@ export interface operations {
     "streams.workspace": {
         parameters: {
             query?: {
+                /** @description Where `types` names `step`: also the steps of this actor. Of an identity the scope is `admin`. `GET /v1/actors/{actorId}/steps` behind the last known `pos` is the record. */
+                actorId?: string;
                 /** @description Only threads of this agent. */
                 agentId?: string;
                 /** @description With `text`, also the text of responses while models write it: frames `delta`, and `discard` where it comes to nothing. */
                 deltas?: "text";
-                /** @description Which frames to send: names with commas between them, such as `event,status`. There are `ready`, `event`, `delta`, `status`, `queue`, `wait`, `progress`, `operation`, `feed`, `discard`, `gap`, `bye`. `ready`, `gap` and `bye` come in any case. Absent: all, but `delta` and `discard` only with `deltas`, and `progress` only in the stream of one thread. */
+                /** @description Which frames to send: names with commas between them, such as `event,status`. There are `ready`, `event`, `delta`, `status`, `queue`, `wait`, `progress`, `operation`, `feed`, `step`, `discard`, `gap`, `bye`. `ready`, `gap` and `bye` come in any case. Absent: all, but `delta` and `discard` only with `deltas`, `progress` only in the stream of one thread, and `step` only where it is named: in the stream of one thread, and in the workspace's with `actorId`. */
                 types?: string;
             };
             header?: never;
@@ -7691,6 +7701,14 @@ export interface operations {
                          * @enum {string}
                          */
                         event: "feed";
+                    } | {
+                        /** @description What it tells, as JSON on one line. */
+                        data: string;
+                        /**
+                         * @description Kind of the frame.
+                         * @enum {string}
+                         */
+                        event: "step";
                     } | {
                         /** @description What it tells, as JSON on one line. */
                         data: string;
@@ -9477,7 +9495,7 @@ export interface operations {
                 afterSeq?: number;
                 /** @description With `text`, also the text of responses while models write it: frames `delta`, and `discard` where it comes to nothing. */
                 deltas?: "text";
-                /** @description Which frames to send: names with commas between them, such as `event,status`. There are `ready`, `event`, `delta`, `status`, `queue`, `wait`, `progress`, `operation`, `feed`, `discard`, `gap`, `bye`. `ready`, `gap` and `bye` come in any case. Absent: all, but `delta` and `discard` only with `deltas`, and `progress` only in the stream of one thread. */
+                /** @description Which frames to send: names with commas between them, such as `event,status`. There are `ready`, `event`, `delta`, `status`, `queue`, `wait`, `progress`, `operation`, `feed`, `step`, `discard`, `gap`, `bye`. `ready`, `gap` and `bye` come in any case. Absent: all, but `delta` and `discard` only with `deltas`, `progress` only in the stream of one thread, and `step` only where it is named: in the stream of one thread, and in the workspace's with `actorId`. */
                 types?: string;
             };
             header?: {
@@ -9556,6 +9574,14 @@ export interface operations {
                          * @enum {string}
                          */
                         event: "progress";
+                    } | {
+                        /** @description What it tells, as JSON on one line. */
+                        data: string;
+                        /**
+                         * @description Kind of the frame.
+                         * @enum {string}
+                         */
+                        event: "step";
                     } | {
                         /** @description What it tells, as JSON on one line. */
                         data: string;

@@ -47,7 +47,8 @@ const network = (mode: Mode) => {
       forms.publicUrl,
       none("the listener's address under `npm start` (none where `TROUPE_PORT` is 0); none in serve"),
       "URL under which others reach this installation, such as `https://troupe.example.com`; a path of a proxy " +
-        "may follow. The `answerUrl` of hook deliveries begins with it; without it `answerUrl` is a path. Leases hold " +
+        "may follow. The `answerUrl` of hook deliveries begins with it; without it `answerUrl` is a path. Leases " +
+        "hold " +
         "it as `baseUrl`"
     ),
     databaseUrl: is(
@@ -60,7 +61,13 @@ const network = (mode: Mode) => {
           "(npm start brings one of its own)"
       ),
       "`postgres://` URL"
-    ),
+    )
+  }
+}
+
+const bus = (mode: Mode) => {
+  const is = variable(mode)
+  return {
     natsUrls: is(
       "TROUPE_NATS_URL",
       forms.natsUrls,
@@ -249,6 +256,7 @@ const telemetry = (mode: Mode) => {
 /** Of a server process. */
 export const serverVariables = (mode: Mode) => ({
   ...network(mode),
+  ...bus(mode),
   ...node(mode),
   ...limits(mode),
   ...telemetry(mode)

@@ -17,7 +17,7 @@ const says = {
     "Part of the model's context window above which a summary is made before the model is asked. " +
     `${triggerRatio.usual} when absent.`,
   keepTurns: `Newest turns that stay as they are, the running one included. ${keepTurns.usual} when absent.`,
-  model: "Model that summarises. Absent: the one that is asked.",
+  model: "Model that summarises. Absent: the model that is asked.",
   instructions: "What a summary has to keep, in words for the model."
 }
 

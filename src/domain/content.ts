@@ -57,7 +57,9 @@ const blocks = Schema.Array(ContentBlock)
     )
   )
 
-/** More than an image's block takes as JSON, or a text's without its text: of that a character takes up to six bytes. */
+/**
+ * More than an image's block takes as JSON, or a text's without its text: of that a character takes up to six bytes.
+ */
 const blockBytes = 128
 
 const withTextOf = (bytes: number) =>

@@ -170,7 +170,7 @@ export const AnyEvent = Schema.Struct({
   providerToolCallId: described(Schema.optionalKey(Schema.String), "Id that the model's provider gave the call."),
   toolOutput: described(
     Schema.optionalKey(Schema.Unknown),
-    'What the tool returned. One that is too long is `{"truncated":true,"text":…}`.'
+    'What the tool returned. A result that is too long is `{"truncated":true,"text":…}`.'
   ),
   ...besideFields,
   toolsetId: described(Schema.optionalKey(Schema.String), "Toolset of the tool. Absent for built-in tools."),

@@ -38,6 +38,7 @@ export const failureCodes = [
 ] as const
 export type FailureCode = (typeof failureCodes)[number]
 export const isFailureCode = (text: string): text is FailureCode =>
+  // `includes` of a list of literals takes only these.
   (failureCodes as ReadonlyArray<string>).includes(text)
 
 const sorted = Schema.makeFilter<ReadonlyArray<string>>(

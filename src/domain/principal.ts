@@ -13,7 +13,7 @@ const originText = Schema.String.check(maxBytes(limits.originBytes))
 export const Origin = Schema.Struct({
   provider: described(Schema.Literal("slack"), "The chat provider that the event comes from."),
   tenantId: described(originText, "The provider's id of the tenant, such as its workspace."),
-  senderId: described(originText, "The provider's id of whoever sent it."),
+  senderId: described(originText, "The provider's id of the sender."),
   channelId: described(Schema.optionalKey(originText), "The provider's id of the channel."),
   messageId: described(Schema.optionalKey(originText), "The provider's id of the message."),
   threadId: described(Schema.optionalKey(originText), "The provider's id of the thread.")

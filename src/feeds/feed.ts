@@ -1,10 +1,10 @@
 /** Feed and its messages (contract C39.1, C39.2): a log of a workspace that clients and agents append to. */
 import { Schema } from "effect"
 import { described } from "../domain/described.ts"
-import { JsonValue } from "../domain/jsonValue.ts"
+import { MessageData, MessageText, Tag } from "../domain/feedMessage.ts"
 import { limits } from "../domain/limits.ts"
 import { Origin, Principal } from "../domain/principal.ts"
-import { maxBytes, maxChars, nonBlankLine, singleLine, storable, utf8Bytes } from "../domain/text.ts"
+import { maxBytes, maxChars, singleLine, storable, utf8Bytes } from "../domain/text.ts"
 import { Timestamp } from "../domain/time.ts"
 
 /** Said once, of what is sent and of what is answered. */
@@ -17,7 +17,7 @@ const says = {
   maxAgeSeconds: "For how many seconds a message is kept.",
   text: "What the message says.",
   data: "Anything that programs are to read, as JSON.",
-  dedupeKey: "What the sender knows the message by: one that was sent within 24 hours is not appended again.",
+  dedupeKey: "The sender's own name for the message: a name that was sent within 24 hours is not appended again.",
   origin: "What a trigger says of an event outside. It carries no authority."
 }
 
@@ -30,7 +30,6 @@ export const FeedName = Schema.String.check(
 )
 
 const Description = Schema.String.check(maxBytes(limits.feedDescriptionBytes), storable)
-export const Tag = Schema.String.check(nonBlankLine, maxBytes(limits.tagBytes))
 const Tags = Schema.Array(Tag).check(Schema.isMaxLength(limits.feedTags), Schema.isUnique())
 
 const MaxMessages = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: limits.feedMaxMessages }))
@@ -85,16 +84,6 @@ export const Feed = Schema.Struct({
   createdBy: described(Principal, "Who made it.")
 }).annotate({ identifier: "Feed" })
 export type Feed = typeof Feed.Type
-
-const isShort = (value: unknown) =>
-  utf8Bytes(JSON.stringify(value) ?? "") <= limits.feedDataBytes || `JSON of at most ${limits.feedDataBytes} bytes`
-export const MessageData = JsonValue.check(
-  Schema.makeFilter(isShort, {
-    toJsonSchema: () => ({ description: `At most ${limits.feedDataBytes} bytes as JSON.` })
-  })
-)
-
-export const MessageText = Schema.String.check(Schema.isMinLength(1), maxBytes(limits.feedTextBytes), storable)
 
 const ownFields = {
   text: described(MessageText, says.text),

@@ -1,7 +1,7 @@
 /**
  * Waits until a feed has the message that a page begins with.
  *
- * W5. Listens first, reads then: what is committed in between rings.
+ * L1. Listens first, reads then: what is committed in between rings.
  * W6. The feed is read again every two seconds all the same: hints may be lost.
  * W7. Nobody waits for an archived feed, which takes no messages any more.
  */

@@ -9,7 +9,7 @@ export const IdentityRecord = Schema.Struct({
   identity: described(Schema.String, "The identity itself."),
   actorId: described(
     Schema.optionalKey(Schema.String),
-    "Id of its actor, for its steps and its chart. Absent of one that nobody has ever disabled."
+    "Id of its actor, for its steps and its chart. Absent where nobody has ever disabled the identity."
   ),
   disabled: described(Schema.Boolean, "Whether it is refused new work and new credentials."),
   disabledAt: described(Schema.optionalKey(Timestamp), "Since when it is disabled."),

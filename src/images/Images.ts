@@ -1,8 +1,8 @@
 /**
  * The images of workspaces: kept, named, and given to whoever shows them to a model.
  *
- * I1. An id is an HMAC of the bytes with a key of the workspace: the same bytes have one id in it, and an id tells nobody
- *     elsewhere which picture it is. The key is sealed, made with the first image, and never changes.
+ * I1. An id is an HMAC of the bytes with a key of the workspace: the same bytes have one id in it, and an id tells
+ *     nobody elsewhere which picture it is. The key is sealed, made with the first image, and never changes.
  * I2. Bytes never change, so they are held in memory below a cap and read once; what one prompt needs is one read.
  */
 import { Context, Effect, Layer } from "effect"

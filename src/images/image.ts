@@ -17,7 +17,8 @@ export const ImageUpload = Schema.Struct({
     Schema.String.check(
       Schema.isPattern(new RegExp(base64), { expected: "base64", toJsonSchema: () => ({ pattern: base64 }) })
     ),
-    `The bytes as base64, at most ${limits.imageBytes} of them, ${limits.imageSide} pixels a side and ${limits.imageMegapixels} megapixels.`
+    `The bytes as base64, at most ${limits.imageBytes} of them, ${limits.imageSide} pixels a side and ` +
+    `${limits.imageMegapixels} megapixels.`
   )
 }).annotate({ identifier: "ImageUpload" })
 export type ImageUpload = typeof ImageUpload.Type

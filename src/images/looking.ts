@@ -67,7 +67,8 @@ export const look = (bytes: Buffer, declared: ImageFormat): Picture | ImageProbl
   if (width > side || height > side || width * height > megapixels * 1_000_000)
     return {
       error: "image_too_large",
-      message: `the image has ${width} x ${height} pixels; at most ${side} a side and ${megapixels} megapixels are taken`
+      message: `the image has ${width} x ${height} pixels; at most ${side} a side and ${megapixels} megapixels are ` +
+      `taken`
     }
   return endsWell(bytes, declared)
     ? { format: declared, width, height }

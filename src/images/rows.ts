@@ -45,7 +45,8 @@ export const keepImage = async (
 ): Promise<{ readonly image: Image; readonly fresh: boolean }> => {
   const [space, agent, key] = [toUuid(workspace), toUuid(agentId), bytesOf(id)]
   await sql`insert into images (workspace, id, format, width, height, size, bytes)
-    values (${space}, ${key}, ${format}, ${width}, ${height}, ${bytes.length}, ${bytes}) on conflict do nothing`.execute(
+    values (${space}, ${key}, ${format}, ${width}, ${height}, ${bytes.length}, ${bytes}) 
+      on conflict do nothing`.execute(
     tx
   )
   const { rows: made } = await sql<{ readonly created_at: Date }>`insert into image_agents (workspace, agent, image)

@@ -1,10 +1,10 @@
 /** An actor's log as whoever looks at it reads it: piece by piece, from where a fold may begin. */
-import { sql } from "kysely"
-import type { Db } from "../database/handle.ts"
+import { Effect } from "effect"
+import type { Database, DatabaseUnavailable } from "../database/Database.ts"
 import { long } from "../database/shorthand.ts"
 import { fromUuid, toUuid } from "../domain/ids.ts"
-import { readEvent, storedFact, type FactColumns } from "../journal/storedFact.ts"
-import type { StoredFact } from "../journal/Journal.ts"
+import type { InputRow, StoredFact } from "../journal/Journal.ts"
+import { type FactColumns, factColumns, readEvent, storedFact } from "../journal/storedFact.ts"
 
 export interface InspectedHead {
   readonly id: string
@@ -21,6 +21,12 @@ export interface InspectedHead {
   readonly node: string | undefined
 }
 
+/** Whose facts: of no workspace but that one. */
+export interface LogOf {
+  readonly workspace: string
+  readonly id: string
+}
+
 interface HeadRow {
   readonly kind: string
   readonly parent: string | null
@@ -33,100 +39,138 @@ interface HeadRow {
   readonly node: string | null
 }
 
-/** Undefined where the workspace has no such actor. */
-export const readHead = async (db: Db, workspace: string, id: string): Promise<InspectedHead | undefined> => {
-  const { rows } = await sql<HeadRow>`select h.kind, h.parent, h.status, h.pos, h.seq, h.epoch, h.carry,
-      (extract(epoch from h.runnable_at) * 1000)::float8 as runnable, n.name as node
-    from heads h left join nodes n on n.incarnation = h.owner and n.deadline > clock_timestamp()
-    where h.workspace = ${toUuid(workspace)}::uuid and h.id = ${toUuid(id)}::uuid`.execute(db)
-  const [row] = rows
-  if (row === undefined) return undefined
-  const { carry, node, runnable: runnableAt, ...head } = row
-  return { ...head, id, carry: long(carry), runnableAt, node: node ?? undefined }
-}
-
-/** Whose facts: of no workspace but that one. */
-export interface LogOf {
-  readonly workspace: string
-  readonly id: string
-}
-
-const factsOf = ({ id, workspace }: LogOf) =>
-  sql`heads h join facts f on f.actor = h.id where h.workspace = ${toUuid(workspace)}::uuid and
-    h.id = ${toUuid(id)}::uuid`
-
 export interface Mark {
   readonly pos: number
   readonly at: number
   readonly cause: number | null
 }
 
-/** Where commands begin is seen by these: those up to a position, newest first. */
-export const marksUpTo = async (db: Db, log: LogOf, pos: number, limit: number): Promise<ReadonlyArray<Mark>> => {
-  const { rows } = await sql<Mark>`select f.pos, f.cause, (extract(epoch from f.at) * 1000)::float8 as at
-    from ${factsOf(log)} and f.pos <= ${pos}::int order by f.pos desc limit ${limit}`.execute(db)
-  return rows
-}
-
 /** As it is stored: without a command where none was kept. */
 export type InspectedFact = Omit<StoredFact, "cause"> & { readonly cause: number | null }
 
-/** Behind a position, oldest first, up to another. */
-export const factsBehind = async (
-  db: Db,
-  log: LogOf,
-  { after, limit, upTo }: { readonly after: number; readonly upTo: number; readonly limit: number }
-): Promise<ReadonlyArray<InspectedFact>> => {
-  const { rows } = await sql<FactColumns & { readonly cause: number | null }>`select f.pos, f.seq, f.n, f.turn, f.once,
-      f.event, f.detail, f.cause, (extract(epoch from f.at) * 1000)::float8 as at
-    from ${factsOf(log)} and f.pos > ${after}::int and f.pos <= ${upTo}::int
-    order by f.pos limit ${limit}`.execute(db)
-  return rows.map((row) => ({ ...storedFact(row), cause: row.cause }))
-}
+const headColumns = `h.kind, h.parent, h.status, h.pos, h.seq, h.epoch, h.carry,
+  (extract(epoch from h.runnable_at) * 1000)::float8 as runnable, n.name as node`
 
-/** The first fact of the last turn that began up to a position; undefined where none did. */
-export const turnBegunUpTo = async (db: Db, log: LogOf, pos: number): Promise<number | undefined> => {
-  const { rows } = await sql<{ readonly pos: number }>`select f.pos
-    from ${factsOf(log)} and f.pos <= ${pos}::int and f.n = 0 and f.turn is not null
-    order by f.pos desc limit 1`.execute(db)
-  return rows[0]?.pos
-}
+const heads = `heads h left join nodes n on n.incarnation = h.owner and n.deadline > clock_timestamp()
+  where h.workspace = $1 and h.id = $2`
 
-/** What stands before a position: how many events, and the last fact of a turn. */
-export const before = async (db: Db, log: LogOf, pos: number) => {
-  const { rows } = await sql<{
-    readonly seq: number
-    readonly event: string | null
-    readonly turn: string | null
-  }>`select coalesce((select f.seq from ${factsOf(log)} and f.pos < ${pos}::int and f.seq is not null
-        order by f.pos desc limit 1), 0) as seq, last.event, last.turn
-    from (select 1) one left join lateral (select f.event, f.turn from ${factsOf(log)} and f.pos < ${pos}::int
-      and f.turn is not null order by f.pos desc limit 1) last on true`.execute(db)
-  const [row] = rows
+const headText = `select ${headColumns} from ${heads}`
+
+// One statement is one moment: what waits is as old as the head beside it.
+const nowText = `select ${headColumns}, (select json_agg(json_build_object('id', i.id, 'ord', i.ord, 'state', i.state,
+  'body', i.body) order by i.ord) from inputs i where i.workspace = h.workspace and i.actor = h.id and
+  i.state = 'pending') as inputs
+  from ${heads}`
+
+const facts = `facts f where f.actor = $2 and exists (select from heads h where h.workspace = $1 and h.id = $2)`
+
+const marksText = `select f.pos, f.cause, (extract(epoch from f.at) * 1000)::float8 as at from ${facts} and f.pos <= $3
+  order by f.pos desc limit $4`
+
+const factsText = `select ${factColumns}, f.cause from ${facts} and f.pos > $3 and f.pos <= $4 order by f.pos limit $5`
+
+const begunText = `select begun.pos, coalesce((select f.seq from ${facts} and f.pos < begun.pos and f.seq is not null
+    order by f.pos desc limit 1), 0) as seq, last.event, last.turn
+  from (select f.pos from ${facts} and f.pos <= $3 and f.n = 0 and f.turn is not null order by f.pos desc limit 1) begun
+  left join lateral (select f.event, f.turn from ${facts} and f.pos < begun.pos and f.turn is not null
+    order by f.pos desc limit 1) last on true`
+
+// It is never below the event's seq, which has no index.
+const positionText = `select f.pos from ${facts} and f.pos >= $3 and f.seq >= $3 order by f.pos limit 1`
+
+const headOf = (id: string, { carry, node, runnable: runnableAt, ...head }: HeadRow): InspectedHead => ({
+  ...head,
+  id,
+  carry: long(carry),
+  runnableAt,
+  node: node ?? undefined
+})
+
+export const makeActorLog = ({ read }: Pick<Database["Service"], "read">) => {
+  const of = ({ id, workspace }: LogOf) => [toUuid(workspace), toUuid(id)]
+
   return {
-    seq: row?.seq ?? 0,
-    before:
-      row === undefined || row.event === null || row.turn === null
-        ? undefined
-        : { type: readEvent(row.event).type, turn: fromUuid("turn", row.turn) }
+    /** Undefined where the workspace has no such actor. */
+    head: (log: LogOf): Effect.Effect<InspectedHead | undefined, DatabaseUnavailable> =>
+      Effect.map(
+        read<HeadRow>({ name: "inspect head", text: headText, values: of(log) }),
+        ([row]) => row && headOf(log.id, row)
+      ),
+
+    /** The same with the inputs that wait, as of one moment. */
+    now: (
+      log: LogOf
+    ): Effect.Effect<
+      { readonly head: InspectedHead; readonly inputs: ReadonlyArray<InputRow> } | undefined,
+      DatabaseUnavailable
+    > =>
+      Effect.map(
+        read<HeadRow & { readonly inputs: ReadonlyArray<InputRow> | null }>({
+          name: "inspect now",
+          text: nowText,
+          values: of(log)
+        }),
+        ([row]) => {
+          if (row === undefined) return undefined
+          const { inputs, ...head } = row
+          return {
+            head: headOf(log.id, head),
+            inputs: (inputs ?? []).map((input) => ({ ...input, id: fromUuid("input", input.id) }))
+          }
+        }
+      ),
+
+    /** Where commands begin is seen by these: those up to a position, newest first. */
+    marksUpTo: (log: LogOf, pos: number, limit: number): Effect.Effect<ReadonlyArray<Mark>, DatabaseUnavailable> =>
+      read<Mark & Record<string, unknown>>({
+        name: "inspect marks",
+        text: marksText,
+        values: [...of(log), pos, limit]
+      }),
+
+    /** Behind a position, oldest first, up to another. */
+    factsBehind: (
+      log: LogOf,
+      { after, limit, upTo }: { readonly after: number; readonly upTo: number; readonly limit: number }
+    ): Effect.Effect<ReadonlyArray<InspectedFact>, DatabaseUnavailable> =>
+      Effect.map(
+        read<FactColumns & { readonly cause: number | null }>({
+          name: "inspect facts",
+          text: factsText,
+          values: [...of(log), after, upTo, limit]
+        }),
+        (rows) => rows.map((row) => ({ ...storedFact(row), cause: row.cause }))
+      ),
+
+    /**
+     * The first fact of the last turn that began up to a position, and what stands before it: how many events, and the
+     * last fact of a turn. Undefined where no turn did.
+     */
+    begunUpTo: (log: LogOf, pos: number) =>
+      Effect.map(
+        read<{
+          readonly pos: number
+          readonly seq: number
+          readonly event: string | null
+          readonly turn: string | null
+        }>({ name: "inspect begun", text: begunText, values: [...of(log), pos] }),
+        ([row]) =>
+          row && {
+            pos: row.pos,
+            seq: row.seq,
+            before:
+              row.event === null || row.turn === null
+                ? undefined
+                : { type: readEvent(row.event).type, turn: fromUuid("turn", row.turn) }
+          }
+      ),
+
+    /** The position of an event. */
+    positionOf: (log: LogOf, seq: number): Effect.Effect<number | undefined, DatabaseUnavailable> =>
+      Effect.map(
+        read<{ readonly pos: number }>({ name: "inspect seq", text: positionText, values: [...of(log), seq] }),
+        ([row]) => row?.pos
+      )
   }
 }
-
-/** Inputs that wait. */
-export const pendingInputs = (db: Db, { id, workspace }: LogOf) =>
-  db
-    .selectFrom("inputs")
-    .select(["id", "ord", "state", "body"])
-    .where("workspace", "=", toUuid(workspace))
-    .where("actor", "=", toUuid(id))
-    .where("state", "=", "pending")
-    .orderBy("ord")
-    .execute()
-    .then((rows) => rows.map((row) => ({ ...row, id: fromUuid("input", row.id) })))
-
-/** The position of an event. It is never below the event's seq, which has no index. */
-export const positionOf = async (db: Db, log: LogOf, seq: number): Promise<number | undefined> => {
-  const { rows } = await sql<{ readonly pos: number }>`select f.pos from ${factsOf(log)} and f.pos >= ${seq}::int
-    and f.seq >= ${seq}::int order by f.pos limit 1`.execute(db)
-  return rows[0]?.pos
-}
+export type ActorLog = ReturnType<typeof makeActorLog>

@@ -19,7 +19,6 @@
 import { Context, Data, type Effect } from "effect"
 import type { Shards } from "./shard.ts"
 import type { Noun } from "../domain/ids.ts"
-import type { Announcement } from "../webhooks/event.ts"
 
 /** The name of a kind of actor, such as `thread`. */
 export type ActorKind = string
@@ -102,6 +101,16 @@ export interface WaitRow {
   readonly call?: { readonly id: string; readonly toolset?: string }
 }
 
+/** An event of webhooks (src/webhooks/event.ts): `body` is JSON text. */
+export interface EventRow {
+  readonly id: string
+  readonly type: string
+  readonly agentId?: string
+  readonly body: string
+  /** Milliseconds. */
+  readonly at: number
+}
+
 export interface IdempotencyRow {
   /** Hash of credential, route and path ids with the client's key. */
   readonly scope: string
@@ -162,7 +171,7 @@ export interface Append {
   /** Lists leave the actor out from now on. */
   readonly archives?: boolean | undefined
   /** What webhooks are told of this append, and only if it is made. */
-  readonly announces?: ReadonlyArray<Announcement> | undefined
+  readonly announces?: ReadonlyArray<EventRow> | undefined
   /**
    * The head's runnableAt where this append makes it another moment than before: it is noted on the agenda
    * (src/journal/agenda.ts).
@@ -251,6 +260,14 @@ export interface InboxWanted {
   readonly except: ReadonlyArray<string>
 }
 
+/** Which inbox rows of one actor. */
+export interface PostedWanted {
+  /** So many at most. */
+  readonly rows: number
+  /** Rows that the caller cannot read. */
+  readonly except: ReadonlyArray<string>
+}
+
 export class Journal extends Context.Service<
   Journal,
   {
@@ -311,7 +328,10 @@ export class Journal extends Context.Service<
     readonly post: (row: InboxRow, kept?: IdempotencyRow) => Effect.Effect<boolean, JournalUnavailable>
     /** The first inbox rows of several actors, actor by actor in the order of their ids, each one's oldest first. */
     readonly inbox: (wanted: InboxWanted) => Effect.Effect<ReadonlyArray<InboxRow>, JournalUnavailable>
-    /** Inbox rows for one actor, oldest first. */
-    readonly inboxRows: (actor: ActorRef) => Effect.Effect<ReadonlyArray<InboxRow>, JournalUnavailable>
+    /** The first inbox rows for one actor, oldest first. */
+    readonly inboxRows: (
+      actor: ActorRef,
+      wanted: PostedWanted
+    ) => Effect.Effect<ReadonlyArray<InboxRow>, JournalUnavailable>
   }
 >()("troupe/Journal") {}

@@ -4,7 +4,17 @@
  *
  * Time is the program's Clock, so that leases and due moments move with a test's.
  */
-import type { ActorRef, Append, Head, IdempotencyRow, InboxRow, InputRow, StoredFact, WaitRow } from "./Journal.ts"
+import type {
+  ActorRef,
+  Append,
+  Head,
+  IdempotencyRow,
+  InboxRow,
+  InputRow,
+  PostedWanted,
+  StoredFact,
+  WaitRow
+} from "./Journal.ts"
 import type { NodeStatus } from "./Lease.ts"
 
 export interface MemoryActor {
@@ -134,7 +144,7 @@ export class MemoryStore {
       return false
     }
     if (append.keys?.some((key) => this.keyOf(ref.workspace, key.scope, now) !== undefined) === true) return false
-    if (append.requiresEmptyInbox === true && this.inboxRows(ref).length > 0) return false
+    if (append.requiresEmptyInbox === true && this.inboxOf(ref).length > 0) return false
     const actor: MemoryActor = found ?? {
       ref,
       parent: birth?.parent ?? null,
@@ -178,8 +188,14 @@ export class MemoryStore {
   }
 
   /** Rows of the inbox for one actor: a Map keeps the order in which they came. */
-  inboxRows({ id, workspace }: ActorRef): ReadonlyArray<InboxRow> {
+  inboxOf({ id, workspace }: ActorRef): ReadonlyArray<InboxRow> {
     return [...this.inbox.values()].filter(({ actor }) => actor.id === id && actor.workspace === workspace)
+  }
+
+  inboxRows(ref: ActorRef, { except, rows }: PostedWanted): ReadonlyArray<InboxRow> {
+    return this.inboxOf(ref)
+      .filter(({ id }) => !except.includes(id))
+      .slice(0, rows)
   }
 
   /** The facts as rows; refuses what a bug would write (J2, J3). */

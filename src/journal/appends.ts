@@ -21,7 +21,8 @@ import {
   record
 } from "../telemetry/metrics.ts"
 import { type Database, isUndone, isTimeout, isUnavailable } from "../database/Database.ts"
-import { appendStatement, byActor, type OwnedAppend, sizeOf } from "./appendStatement.ts"
+import type { OwnedAppend } from "./appendSections.ts"
+import { appendStatement, byActor, sizeOf } from "./appendStatement.ts"
 import { confirmStatement, type Fate, fateOf, type SeenRow } from "./doubts.ts"
 import { Inconsistent, JournalUnavailable, Superseded } from "./Journal.ts"
 

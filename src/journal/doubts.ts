@@ -1,7 +1,7 @@
 /** What the head of an actor says of an append whose outcome is unknown (J4). */
 import type { Statement } from "../database/Database.ts"
 import { places, uuids } from "../database/parameters.ts"
-import type { OwnedAppend } from "./appendStatement.ts"
+import type { OwnedAppend } from "./appendSections.ts"
 
 export interface SeenHead {
   readonly owner: string | null

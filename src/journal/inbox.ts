@@ -10,7 +10,7 @@ import { Effect } from "effect"
 import { toUuid } from "../domain/ids.ts"
 import type { Database } from "../database/Database.ts"
 import { refOf } from "./agenda.ts"
-import type { ActorRef, IdempotencyRow, InboxRow, InboxWanted, KindNouns } from "./Journal.ts"
+import type { ActorRef, IdempotencyRow, InboxRow, InboxWanted, KindNouns, PostedWanted } from "./Journal.ts"
 
 const columns = "i.id, i.workspace, i.actor, i.kind, i.command"
 
@@ -33,7 +33,8 @@ cross join lateral (select * from inbox i where i.actor = found.actor and i.work
   order by i.created_at, i.id limit $3) i
 order by i.actor, i.created_at, i.id`
 
-const posted = `select ${columns} from inbox i where i.actor = $2 and i.workspace = $1 order by i.created_at, i.id`
+const posted = `select ${columns} from inbox i where i.actor = $2 and i.workspace = $1 and i.kind = any ($3::text[]) and
+  i.id <> all ($4::text[]) order by i.created_at, i.id limit $5`
 
 const posting = `insert into inbox (workspace, id, actor, kind, command) values ($1, $2, $3, $4, $5) on conflict do
   nothing`
@@ -97,9 +98,13 @@ export const makeInbox = (
       }),
       (found) => rowsOf(kinds, found)
     ),
-  posted: ({ id, workspace }: ActorRef) =>
+  posted: ({ id, workspace }: ActorRef, { except, rows }: PostedWanted) =>
     Effect.map(
-      database.read<InboxColumns>({ name: "posted", text: posted, values: [toUuid(workspace), toUuid(id)] }),
+      database.read<InboxColumns>({
+        name: "posted",
+        text: posted,
+        values: [toUuid(workspace), toUuid(id), [...kinds.keys()], except, rows]
+      }),
       (found) => rowsOf(kinds, found)
     )
 })

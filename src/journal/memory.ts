@@ -266,7 +266,7 @@ export const layerMemory = (store: MemoryStore) =>
                 .flatMap(([, line]) => line.slice(0, rows))
             )
           }),
-        inboxRows: (ref) => ask("posted", () => Effect.succeed(store.inboxRows(ref)))
+        inboxRows: (ref, wanted) => ask("posted", () => Effect.succeed(store.inboxRows(ref, wanted)))
       })
     })
   )

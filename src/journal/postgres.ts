@@ -103,7 +103,7 @@ export const layerPostgres = (options: JournalOptions = {}) =>
         input: (actor, inputId) => unavailable(storedInput(database, actor, inputId)),
         post: (row, kept) => unavailable(inbox.post(row, kept)),
         inbox: (wanted) => unavailable(inbox.inbox(wanted)),
-        inboxRows: (actor) => unavailable(inbox.posted(actor))
+        inboxRows: (actor, wanted) => unavailable(inbox.posted(actor, wanted))
       })
     })
   )

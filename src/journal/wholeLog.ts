@@ -22,10 +22,12 @@ const shrink = 20
 
 // Without texts when a fact is too large for its share; then none such has been put together either.
 const text = `select count(*)::int as facts, max(pos) as pos, case when bool_and(size <= $6::int) then
-    string_agg('{"pos":' || pos || ',"seq":' || coalesce(seq::text, 'null') || ',"turn":' || coalesce('"' || turn || '"', 'null') || ',"n":' || n || coalesce(',"detail":' || detail,
+    string_agg('{"pos":' || pos || ',"seq":' || coalesce(seq::text, 'null') || ',"turn":' || coalesce('"' || turn ||
+      '"', 'null') || ',"n":' || n || coalesce(',"detail":' || detail,
       '') || ',"event":' || event || '}', ',' order by pos)
       filter (where size <= $6::int) end as texts
-  from (select f.pos, f.seq, f.turn, f.n, f.detail, f.event, octet_length(f.event) + coalesce(octet_length(f.detail), 0) as
+  from (select f.pos, f.seq, f.turn, f.n, f.detail, f.event, octet_length(f.event) + coalesce(octet_length(f.detail),
+    0) as
     size from facts f
     where f.actor = $2 and f.pos > $3 and f.event ^@ any($4) and exists (select from heads h where h.id = $2 and
       h.workspace = $1) order by f.pos limit $5) page`

@@ -1,4 +1,6 @@
-/** The inside of a thread that judges: one question after another, each answered, until somebody ends it from outside. */
+/**
+ * The inside of a thread that judges: one question after another, each answered, until somebody ends it from outside.
+ */
 import type { MessagePort } from "node:worker_threads"
 import type { ThreadWord } from "./JudgingThreads.ts"
 

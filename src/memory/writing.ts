@@ -79,7 +79,8 @@ const text = `with
         when $11::uuid is not null and archived is null then 'no_agent'
         when $12::bool and archived then 'archived'
         when $13::bool and (version = $6::uuid
-          or exists (select from memory_versions where workspace = $1::uuid and store = $2::uuid and key = $3::text and version = $6::uuid)) then 'before'
+          or exists (select from memory_versions where workspace = $1::uuid and store = $2::uuid and key = $3::text and
+            version = $6::uuid)) then 'before'
         when is_live and ($14::bool or version <> $15::uuid) then 'conflict'
         when not is_live and $15::uuid is not null then 'absent'
         when not is_live and not $12::bool then 'nothing'
@@ -107,7 +108,8 @@ const text = `with
       on conflict (workspace, store) do update set entries = s.entries + case when $12::bool then 1 else -1 end),
     kept as (insert into memory_versions
         (workspace, store, key, seq, version, previous, operation, size, value, created_at, created_by, thread, turn)
-      select $1::uuid, $2::uuid, $3::text, written.seq, $6::uuid, judged.version, case when $12::bool then 'put' else 'delete' end, $5::int,
+      select $1::uuid, $2::uuid, $3::text, written.seq, $6::uuid, judged.version, case when $12::bool then 'put' else
+        'delete' end, $5::int,
         $4::text, $7::timestamptz, $8::json, $9::uuid, $10::uuid from written, judged),
     pruned as (delete from memory_versions where workspace = $1::uuid and store = $2::uuid and key = $3::text
       and seq <= (select seq from written) - ${limits.memoryVersions})

@@ -66,8 +66,8 @@ const imagesIn = (message: PromptMessage) => {
 }
 
 /**
- * What a model will count of a prompt, before it is asked: what its provider counted at the last response, and 4 bytes a
- * token of what came since, a thousand tokens an image.
+ * What a model will count of a prompt, before it is asked: what its provider counted at the last response, and 4 bytes
+ * a token of what came since, a thousand tokens an image.
  */
 export const estimatedTokens = ({ messages, system, tools }: Prompt): number => {
   let bytes = 0

@@ -33,12 +33,15 @@ export const expireOperations = async (
   }))
 }
 
-/** Approved for over ten seconds: whoever approved them has not carried them out. Those of a later version are its own. */
+/**
+ * Approved for over ten seconds: whoever approved them has not carried them out. Those of a later version are its own.
+ */
 export const staleOperations = async (
   db: Db
 ): Promise<ReadonlyArray<{ readonly workspace: string; readonly id: string }>> => {
   const { rows } = await sql<Owned>`select workspace, id from operations
-    where state = 'approved' and resolved_at < now() - interval '10 seconds' and action in (${sql.join(operationActions)})
+    where state = 'approved' and resolved_at < now() - interval '10 seconds' and action in
+      (${sql.join(operationActions)})
     order by resolved_at limit 50`.execute(db)
   return rows.map(({ id, workspace }) => ({
     workspace: fromUuid("workspace", workspace),

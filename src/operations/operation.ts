@@ -47,7 +47,7 @@ export type OperationResult = typeof OperationResult.Type
 export const Operation = Schema.Struct({
   id: described(Schema.String, "Id of the operation."),
   action: described(Schema.String, "What was asked for, as `noun.verb`, such as `agent.update`."),
-  agentId: described(Schema.optionalKey(Schema.String), "Agent that the action is about, else the one that asked."),
+  agentId: described(Schema.optionalKey(Schema.String), "Agent that the action is about, else the agent that asked."),
   state: described(
     OperationState,
     "`pending` waits for approval, `approved` is being carried out. Nothing leaves the others."

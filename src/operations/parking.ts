@@ -9,7 +9,7 @@ import { hash } from "node:crypto"
 import { toUuid } from "../domain/ids.ts"
 import { limits } from "../domain/limits.ts"
 import { freshId } from "../seed.ts"
-import { telling } from "../webhooks/announcing.ts"
+import { telling } from "../database/telling.ts"
 import { announcement } from "../webhooks/event.ts"
 import type { Db } from "../database/handle.ts"
 import { type Operation, type OperationAction, operationLifeMs } from "./operation.ts"
@@ -70,7 +70,8 @@ export const park = async (
       (workspace, id, action, agent, state, requested_by, created_at, expires_at, request, requester, fingerprint,
         credential)
       select ${space}::uuid, ${toUuid(id)}::uuid, ${action},
-        ${agentId === undefined ? null : toUuid(agentId)}::uuid, 'pending', ${JSON.stringify(requester.principal)}::json,
+        ${agentId === undefined ? null : toUuid(agentId)}::uuid, 'pending',
+          ${JSON.stringify(requester.principal)}::json,
         ${new Date(at)}, ${new Date(at + operationLifeMs)}, ${JSON.stringify(request)}::json,
         ${JSON.stringify(requester)}::json, ${fingerprint},
         ${toUuid(credentialOf(requester))}::uuid

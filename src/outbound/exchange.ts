@@ -160,7 +160,10 @@ export const exchange = async (
   }
 }
 
-/** The last stage: at most so many bytes (X2), and it fails with what the caller is to know, not with what a library said. */
+/**
+ * The last stage: at most so many bytes (X2), and it fails with what the caller is to know, not with what a library
+ * said.
+ */
 class ReportedBody extends Transform {
   readonly #told: (error: unknown) => unknown
   constructor(told: (error: unknown) => unknown, most: number) {

@@ -2,8 +2,10 @@
  * From when the instants of a schedule count, and which is the first that nobody has seen to. Pure.
  *
  * K1. A clock begins anew when its schedule is made or enabled, and when its trigger changes: `anchor` is that moment.
- *     No other change moves it, so that an instant whose moment is still to come, or that nobody was there for, is kept.
- * K2. The actor knows by which anchor it counts. Versions before this one did not keep that: then the last change tells.
+ *     No other change moves it, so that an instant whose moment is still to come, or that nobody was there for, is
+ *     kept.
+ * K2. The actor knows by which anchor it counts. Versions before this one did not keep that: then the last change
+ *     tells.
  */
 import { type Clockwork, nextInstant } from "./instants.ts"
 

@@ -1,6 +1,6 @@
 /**
- * Cron expressions of five fields, in a time zone: when the next instant is. The times on the wall are found first, then
- * the moments at which the zone shows them.
+ * Cron expressions of five fields, in a time zone: when the next instant is. The times on the wall are found first,
+ * then the moments at which the zone shows them.
  *
  * C1. A time that a clock put forward leaves out has its instant right after the gap.
  * C2. A time that a clock put back shows twice has one instant, the first.

@@ -42,8 +42,8 @@ export const jitterOf = (scheduleId: string, instant: number, most: number): num
   hash("sha256", `${scheduleId} ${instant}`, "buffer").readUInt32BE(0) % (most + 1)
 
 /**
- * When an instant comes: by its jitter later, and before the one that follows, so that moments come in the order of their
- * instants and none catches up with another.
+ * When an instant comes: by its jitter later, and before the one that follows, so that moments come in the order of
+ * their instants and none catches up with another.
  */
 export const momentOf = (clockwork: Clockwork, scheduleId: string, jitterSeconds: number, instant: number): number => {
   if (jitterSeconds === 0) return instant

@@ -17,12 +17,12 @@ import { mergePatch } from "../domain/mergePatch.ts"
 import type { Principal } from "../domain/principal.ts"
 import { strictly } from "../domain/strict.ts"
 import { freshId } from "../seed.ts"
-import { targetThread } from "../threads/target.ts"
 import { type CronProblem, cronProblem } from "./cron.ts"
 import { heldSchedule, readAnySchedule } from "./reading.ts"
 import { ScheduleInput, type SchedulePatch } from "./schedule.ts"
 import { type ScheduleSettings, settled } from "./settled.ts"
 import { type StoredSchedule, settingsOf } from "./shown.ts"
+import { targetThread } from "./target.ts"
 
 /** Who makes, changes or runs one: in a turn, with that turn's hops. */
 export interface SchedulingBy {

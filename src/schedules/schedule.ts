@@ -9,7 +9,7 @@ import { Principal } from "../domain/principal.ts"
 import { ThreadId } from "../domain/resourceIds.ts"
 import { maxChars, nonBlankLine } from "../domain/text.ts"
 import { AnyTime, Timestamp } from "../domain/time.ts"
-import { MaxCost } from "../threads/threadInput.ts"
+import { MaxCost } from "../domain/maxCost.ts"
 
 const says = {
   name: "What people call the schedule.",
@@ -19,12 +19,13 @@ const says = {
   model: "Model for the turns. Absent: the thread's, or the profile's.",
   submitMode: "How the message reaches a turn that runs in the target thread.",
   overlap:
-    "What happens at an instant while the turn that the schedule began last still runs or waits: the instant is skipped, " +
+    "What happens at an instant while the turn that the schedule began last still runs or waits: the instant is " +
+    "skipped, " +
     "one waits for the end, the turn is cancelled first, or both run.",
   catchUpSeconds: "How old the newest instant that was missed may be and still fire.",
   jitterSeconds: "Up to how many seconds later it fires, by instant: spreads the load of many schedules.",
   maxCost: "USD that each thread that it makes may cost.",
-  identity: "Identity that its turns work for. Absent: that of whoever made it, if there is one.",
+  identity: "Identity that its turns work for. Absent: the identity of its maker, if it has one.",
   endAt: "Behind this moment it has no instants.",
   enabled: "Whether it fires."
 }

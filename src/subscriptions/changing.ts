@@ -2,8 +2,8 @@
  * Subscriptions as whoever may change them does it, by the interface or by a tool: what is asked of rows, of models and
  * of the language of conditions first, and then of the actor.
  *
- * A1. A change is compared and set: where no version was asked for, it is made again of what the subscription has become
- *     meanwhile.
+ * A1. A change is compared and set: where no version was asked for, it is made again of what the subscription has
+ *     become meanwhile.
  * A2. NewSubscription, changed and deleted by the same request again, it is what the first has made of it.
  */
 import { Effect, Result } from "effect"
@@ -19,8 +19,8 @@ import type { SubscriptionSettings } from "../domain/subscription.ts"
 import { Lease } from "../journal/Lease.ts"
 import { Models } from "../models/Model.ts"
 import { cronProblem } from "../schedules/cron.ts"
+import { targetThread } from "../schedules/target.ts"
 import { freshId } from "../seed.ts"
-import { targetThread } from "../threads/target.ts"
 import { conditionOf, isInvalid } from "./condition.ts"
 import { takePlace } from "./enlisting.ts"
 import * as refusals from "./refusals.ts"
@@ -170,7 +170,7 @@ export const makeChanging = Effect.gen(function* () {
     if (enabled && stored.agentArchived) return yield* Effect.fail(refusals.agentArchived)
     if (cursor !== undefined && cursor > stored.feed.lastSeq)
       return yield* Effect.fail(refusals.cursorBehind(stored.feed.lastSeq))
-    // Who says what is shown changes nothing: a word of the feed's end or the agent's may be on its way, with its reason.
+    // Who says what is shown changes nothing: word of the feed's end, or the agent's, may be on its way, with its reason.
     const isEnabled = enabled === stored.subscription.enabled ? stored.switchedOn : enabled
     return { stored, settings, enabled: isEnabled, ...(cursor === undefined ? {} : { cursor }) }
   })

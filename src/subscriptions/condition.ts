@@ -3,8 +3,8 @@
  *
  * K1. A condition that cannot be asked of a message (a field is not there, types do not fit) does not match it: one odd
  *     message must not stop a feed.
- * K2. What it costs is bounded before it is taken: bytes, nodes, no macro inside a macro, and patterns that are literals,
- *     run in linear time and have so many states.
+ * K2. What it costs is bounded before it is taken: bytes, nodes, no macro inside a macro, and patterns that are
+ *     literals, run in linear time and have so many states.
  * K3. What may cost more than a moment for one message is judged in a thread that can be ended (ConditionJudge.ts).
  */
 import { type ASTNode, Environment, ParseError } from "@marcbachmann/cel-js"
@@ -162,8 +162,8 @@ const inLinearTime = (source: string, ast: ASTNode) => {
 }
 
 /**
- * The engine tells a map by its `constructor`, which is a key like any other in what somebody has sent: such an object is
- * handed to it as a Map.
+ * The engine tells a map by its `constructor`, which is a key like any other in what somebody has sent: such an object
+ * is handed to it as a Map.
  */
 const readable = (json: unknown): unknown => {
   if (typeof json !== "object" || json === null) return json

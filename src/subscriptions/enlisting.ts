@@ -76,7 +76,8 @@ export const takePlace = async (
   if (of_agent >= limits.subscriptionsPerAgent) return { refused: "too_many", of: "agent" }
   if (of_feed >= limits.subscriptionsPerFeed) return { refused: "too_many", of: "feed" }
   await sql`insert into subscribers (workspace, feed, id, agent, listed, include_self, created_at)
-    values (${space}::uuid, ${feed}::uuid, ${toUuid(id)}::uuid, ${agent}::uuid, false, false, clock_timestamp())`.execute(
+    values (${space}::uuid, ${feed}::uuid, ${toUuid(id)}::uuid, ${agent}::uuid, false, false,
+      clock_timestamp())`.execute(
     tx
   )
   return { lastSeq }

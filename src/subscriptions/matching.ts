@@ -13,7 +13,6 @@ import { sql } from "kysely"
 import type { Tx } from "../database/handle.ts"
 import { fromUuid, toUuid } from "../domain/ids.ts"
 import type { Principal } from "../domain/principal.ts"
-import type { FeedMessageInput } from "../feeds/feed.ts"
 import { type JudgedMessage, type MessageCondition, type ConditionSays, takenCondition } from "./condition.ts"
 import type { ConditionJudge } from "./ConditionJudge.ts"
 
@@ -57,6 +56,9 @@ const anywhere = (id: string, messages: ReadonlyArray<unknown>): Hit => ({
   exact: false
 })
 
+/** What a condition looks at of a message that is sent. */
+type SentMessage = Pick<JudgedMessage, "text" | "data"> & Partial<Pick<JudgedMessage, "tags">>
+
 const hitOf = (id: string, said: ReadonlyArray<ConditionSays>): ReadonlyArray<Hit> => {
   const places = said.flatMap(({ matched }, place) => (matched ? [place] : []))
   return places.length === 0 ? [] : [{ id, places, exact: true }]
@@ -66,7 +68,7 @@ const hitOf = (id: string, said: ReadonlyArray<ConditionSays>): ReadonlyArray<Hi
 const asked = ({ subscribers }: Known, principal: Principal) =>
   subscribers.filter(({ agentId, includeSelf }) => includeSelf || !isOwn(principal, agentId))
 
-const judgedOf = (messages: ReadonlyArray<FeedMessageInput>, principal: Principal): ReadonlyArray<JudgedMessage> =>
+const judgedOf = (messages: ReadonlyArray<SentMessage>, principal: Principal): ReadonlyArray<JudgedMessage> =>
   messages.map(({ data, tags = [], text }) => ({ text, tags, data, principal, seq: 0, appendedAt: 0 }))
 
 /** M3. What is cheap, within the time; `undefined` of what it was not enough for. */
@@ -95,7 +97,7 @@ export const judge = (
   conditions: ConditionJudge["Service"],
   workspace: string,
   feedId: string,
-  sent: ReadonlyArray<FeedMessageInput>,
+  sent: ReadonlyArray<SentMessage>,
   principal: Principal
 ): Effect.Effect<Judged | undefined> => {
   const found = known.get(workspace + feedId)
@@ -146,7 +148,7 @@ export interface WrittenMessages {
   readonly feedId: string
   /** `subscribers_rev` of the feed's row, which the transaction holds. */
   readonly rev: number
-  readonly messages: ReadonlyArray<FeedMessageInput>
+  readonly messages: ReadonlyArray<SentMessage>
   /** The seq of each message that was written, by its place. */
   readonly seqs: ReadonlyMap<number, number>
   readonly principal: Principal

@@ -144,7 +144,8 @@ const stored = (workspace: string, row: Row): StoredSubscription => {
 }
 
 const selecting = (space: string, which: RawBuilder<unknown>, limit: number) => sql<Row>`select s.id, s.agent, s.feed,
-    now() as now, h.created_at, s.created_at as placed_at, h.attributes, h.carry, f.name, f.archived_at, f.last_seq, a.archived_at as agent_archived_at,
+    now() as now, h.created_at, s.created_at as placed_at, h.attributes, h.carry, f.name, f.archived_at, f.last_seq,
+      a.archived_at as agent_archived_at,
     (select m.appended_at from feed_messages m
       where m.workspace = f.workspace and m.feed = f.id and m.seq = f.last_seq) as last_at,
     (select min((i.command::json ->> 'from')::bigint) from inbox i

@@ -19,7 +19,7 @@ import {
   type SubscriptionSettings,
   Target
 } from "../domain/subscription.ts"
-import { MessageData, MessageText, Tag } from "../feeds/feed.ts"
+import { MessageData, MessageText, Tag } from "../domain/feedMessage.ts"
 
 const seq = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }))
 const enabledSays = "Whether it looks at what comes. True when absent."
@@ -166,7 +166,7 @@ export const SampleMessage = Schema.Struct({
     "Its tags."
   ),
   data: described(Schema.optionalKey(MessageData), "Its data."),
-  principal: described(Schema.optionalKey(Principal), "Who appended it. Absent: whoever asks.")
+  principal: described(Schema.optionalKey(Principal), "Who appended it. Absent: the caller.")
 }).annotate({ identifier: "SampleMessage" })
 export type SampleMessage = typeof SampleMessage.Type
 

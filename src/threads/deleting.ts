@@ -1,9 +1,9 @@
 /**
  * Threads that are deleted for good: gone at once for whoever asks, their rows in portions.
  *
- * E1. Only an archived thread at rest is deleted. Its head goes first: without it nothing of the thread is found, and no
- *     node can write to it.
- * E2. What is left of it is found by its row in deleted_threads, which goes last.
+ * D1. Only an archived thread at rest is deleted. Its head goes first: without it nothing of the thread is found, and
+ *     no node can write to it.
+ * D2. What is left of it is found by its row in deleted_threads, which goes last.
  */
 import { Effect } from "effect"
 import { sql } from "kysely"
@@ -18,7 +18,7 @@ interface Found {
   readonly resting: boolean
 }
 
-/** E1. */
+/** D1. */
 export const deleteThread = async (tx: Tx, workspace: string, threadId: string): Promise<Deletion> => {
   const [space, thread] = [toUuid(workspace), toUuid(threadId)]
   const { rows } = await sql<Found>`select exists (select from archived_threads a where a.thread = h.id) as archived,
@@ -53,7 +53,7 @@ const clear = async (db: Db) => {
   return rows[0] ?? { facts: 0, threads: 0 }
 }
 
-/** E2. How many threads were cleared away. */
+/** D2. How many threads were cleared away. */
 export const clearDeleted = Effect.fnUntraced(function* () {
   const database = yield* Database
   let done = 0

@@ -30,8 +30,8 @@ export interface ThreadAttributes {
   readonly profileId?: string
   readonly profileVersion?: number
   /**
-   * The thread judges for a hook of another one, at the cost of that one's agent. Absent of a sample, whose thread is made
-   * up, and of threads of earlier versions: hook and delivery.
+   * The thread judges for a hook of another one, at the cost of that one's agent. Absent of a sample, whose thread is
+   * made up, and of threads of earlier versions: hook and delivery.
    */
   readonly reviews?: {
     readonly agentId: string

@@ -5,6 +5,7 @@ import { UserContent } from "../domain/content.ts"
 import { described } from "../domain/described.ts"
 import { identityOf } from "../domain/identity.ts"
 import { limits } from "../domain/limits.ts"
+import { MaxCost } from "../domain/maxCost.ts"
 import { Origin } from "../domain/principal.ts"
 import { ModelSelector } from "../domain/modelSelector.ts"
 import { maxChars, singleLine } from "../domain/text.ts"
@@ -12,9 +13,6 @@ import { AgentId } from "../domain/resourceIds.ts"
 
 /** At most 200 characters, one line. An empty title is a title. */
 export const Title = Schema.String.check(maxChars(limits.threadTitleChars), singleLine)
-
-/** USD, more than 0. */
-export const MaxCost = Schema.Finite.check(Schema.isGreaterThan(0))
 
 const MetadataKey = Schema.String.check(Schema.isMinLength(1), maxChars(limits.metadataKeyChars), singleLine)
 const MetadataValue = Schema.String.check(maxChars(limits.metadataValueChars), singleLine)

@@ -2,7 +2,8 @@
  * The turns of a thread (contract C35.3), made of its log: turns never interleave, so that each is a stretch of it.
  *
  * T1. Of all but the first and last event of a turn only the type is read: texts and results may be large.
- * T2. So many events are looked at for a page. It ends there with the last whole turn, and is read on until there is one.
+ * T2. So many events are looked at for a page. It ends there with the last whole turn, and is read on until there is
+ *     one.
  */
 import { Schema } from "effect"
 import { type RawBuilder, sql } from "kysely"
@@ -82,7 +83,8 @@ const ofThread = ({ threadId, workspace }: TurnQuery) =>
   sql`heads h join facts f on f.actor = h.id where h.workspace = ${toUuid(workspace)}::uuid and
     h.id = ${toUuid(threadId)}::uuid`
 
-// What a response came with stands in the detail of the first thing that it says: a text, which is the only one, or a call.
+// What a response came with stands in the detail of the first thing that it says: a text, which is the only one, or a
+// call.
 const callBeginnings = storedBeginnings('{"type":"tool_intent"').map((beginning) => `${beginning}%`)
 
 const lookAt = async (db: Db, query: TurnQuery, position: number | undefined) => {
@@ -90,7 +92,8 @@ const lookAt = async (db: Db, query: TurnQuery, position: number | undefined) =>
   const [direction, behind] = order === "asc" ? [sql`asc`, sql`>`] : [sql`desc`, sql`<`]
   const from: RawBuilder<unknown> = position === undefined ? sql`true` : sql`f.pos ${behind} ${position}::int`
   const { rows } = await sql<EventRow>`select f.pos, f.seq, f.turn, left(f.event, 64) as head,
-      case when f.event like any (${callBeginnings}::text[]) then strpos(f.detail, '"response":') > 0 else false end as opens,
+      case when f.event like any (${callBeginnings}::text[]) then strpos(f.detail, '"response":') > 0 else false end as
+        opens,
       (extract(epoch from f.at) * 1000)::float8 as at
     from ${ofThread(query)} and f.turn is not null and f.seq is not null and ${from}
     order by f.pos ${direction} limit ${limits.turnEventsLookedAt}`.execute(db)

@@ -1,6 +1,7 @@
 /**
  * Strangers' schemas and values, judged without holding the node: the one way to ask whether a schema can be used, and
- * whether a value fits it. The work is done in threads (../judging/JudgingThreads.ts), in a line that is fair to workspaces.
+ * whether a value fits it. The work is done in threads (../judging/JudgingThreads.ts), in a line that is fair to
+ * workspaces.
  *
  * V1. Reading schemas has a line and a budget of its own: a large toolset that is registered delays no call.
  */

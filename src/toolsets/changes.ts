@@ -1,5 +1,6 @@
 /**
- * Changes of a toolset: those that a client makes, and what a probe of its server finds. Its rows and L1 to L3: rows.ts.
+ * Changes of a toolset: those that a client makes, and what a probe of its server finds. Its rows and L1 to L3:
+ * rows.ts.
  */
 import { Result } from "effect"
 import { isDeepStrictEqual } from "node:util"
@@ -30,6 +31,17 @@ import {
 export interface Patched extends StoredToolset {
   /** Another server than before, or another way to it: to be asked now. */
   readonly moved?: ToolsetServer
+}
+
+/** False where another toolset has the namespace. */
+const isWritten = async (change: { readonly execute: () => Promise<unknown> }): Promise<boolean> => {
+  try {
+    await change.execute()
+    return true
+  } catch (cause) {
+    if (isTaken(cause)) return false
+    throw cause
+  }
 }
 
 /** `fits` says whether the toolset's revision meets the request's If-Match (L1). */
@@ -96,22 +108,17 @@ export const patchToolset = async (
     rev: row.rev + 1,
     updated_at: new Date(Math.max(at, row.updated_at.getTime()))
   }
-  try {
-    await tx
-      .updateTable("toolsets")
-      .set({
-        ...changed,
-        namespace: content.namespace,
-        body: JSON.stringify(content),
-        checked: JSON.stringify(changed.checked)
-      })
-      .where("workspace", "=", toUuid(workspace))
-      .where("id", "=", row.id)
-      .execute()
-  } catch (cause) {
-    if (isTaken(cause)) return { refused: "taken", by: undefined }
-    throw cause
-  }
+  const change = tx
+    .updateTable("toolsets")
+    .set({
+      ...changed,
+      namespace: content.namespace,
+      body: JSON.stringify(content),
+      checked: JSON.stringify(changed.checked)
+    })
+    .where("workspace", "=", toUuid(workspace))
+    .where("id", "=", row.id)
+  if (!(await isWritten(change))) return { refused: "taken", by: undefined }
   return { ...storedOf({ ...row, ...changed }, catalogue), ...(moved && server !== undefined && { moved: server }) }
 }
 

@@ -51,7 +51,8 @@ const says = {
     "Whether what the MCP server says of its own tools counts: `readOnlyHint` for the role read_only, that and " +
     "`idempotentHint` for repeating a call after a crash. False when absent.",
   lease:
-    "`call`: every call brings a lease, with which the MCP server may ask this API on the agent's behalf while the turn " +
+    "`call`: every call brings a lease, with which the MCP server may ask this API on the agent's behalf while the " +
+    "turn " +
     "goes on. `none`, the default: no call does. Of kind `mcp`.",
   timeoutMs:
     `How long a call of its tools may take without a word, in milliseconds: ${limits.mcpCallMs.usual} when absent. ` +
@@ -313,8 +314,8 @@ const probed = {
 }
 
 /**
- * `catalogVersion` is 0 until there is a catalogue. `url`, `transport`, `trusted`, `lease` and the times of calls are of
- * kind mcp.
+ * `catalogVersion` is 0 until there is a catalogue. `url`, `transport`, `trusted`, `lease` and the times of calls are
+ * of kind mcp.
  */
 const shown = {
   id: described(Schema.String, "Id of the toolset, which profiles name."),

@@ -40,7 +40,7 @@ export const UsageSum = Schema.Struct({
   ),
   agentId: described(Schema.optionalKey(AgentId), "The agent that pays. Present where the sums are by agent."),
   model: described(Schema.optionalKey(Schema.String), "Id of the model. Present where the sums are by model."),
-  calls: described(Amount, "Responses of models, and failed attempts of which the provider reported what they used."),
+  calls: described(Amount, "Responses of models, and failed attempts whose usage the provider reported."),
   inputTokens: described(Amount, "Tokens that went into models."),
   outputTokens: described(Amount, "Tokens that came out of models."),
   cacheReadTokens: described(Amount, "Those of the input that providers read from their caches."),

@@ -81,7 +81,7 @@ const decision = {
     Schema.optionalKey(Schema.String.check(maxBytes(limits.hookReasonBytes))),
     "Why, in words for people. The log keeps it."
   ),
-  rewrite: described(Schema.optionalKey(WaitRewrite), "What takes the place of what waits. Only of an `allow`.")
+  rewrite: described(Schema.optionalKey(WaitRewrite), "Replacement of the content that waits. Only with an `allow`.")
 }
 /** `thread`: neither this hook or grant asks again about this tool in this thread. `once` when absent. */
 const scope = described(

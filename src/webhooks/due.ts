@@ -44,7 +44,8 @@ const text = `with recursive ${waitsForNothing}, waiting (webhook) as (
   taken as (select workspace, id from due where place <= $7::int order by next_at limit $4::int)
   update webhook_deliveries d set next_at = now() + interval '${takenSeconds} seconds'
   from waits, taken, webhooks k, webhook_events e
-  where waits.off = 'off' and d.workspace = taken.workspace and d.id = taken.id and k.workspace = d.workspace and k.id = d.webhook
+  where waits.off = 'off' and d.workspace = taken.workspace and d.id = taken.id and k.workspace = d.workspace
+    and k.id = d.webhook
     and k.enabled and e.workspace = d.workspace and e.id = d.event
   returning d.workspace, d.id, d.webhook, d.event, d.attempts, k.url, k.sealed, e.body,
     case when k.previous_until > now() then k.previous end as previous`
@@ -110,14 +111,17 @@ export const takeDue = (
     )
 }
 
-// What was ended meanwhile, with its webhook, stays so. Of several outcomes of one endpoint any success counts as the last: they are all of this moment.
-const toldText = `with ${waitsForNothing}, told as (select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::float8[], $6::int[],
+// What was ended meanwhile, with its webhook, stays so. Of several outcomes of one endpoint any success counts as the
+// last: they are all of this moment.
+const toldText = `with ${waitsForNothing}, told as (select * from unnest($1::uuid[], $2::uuid[], $3::uuid[],
+  $4::text[], $5::float8[], $6::int[],
     $7::text[]) as t(workspace, id, webhook, state, pause, status, error)),
   deliveries as (update webhook_deliveries d set attempts = d.attempts + 1,
       state = case when d.state = 'pending' or told.state = 'delivered' then told.state else d.state end,
       next_at = now() + told.pause * interval '1 millisecond', last_status = told.status, last_error = told.error
     from told where d.workspace = told.workspace and d.id = told.id),
-  sums as (select workspace, webhook, bool_or(state = 'delivered') as any, count(*) filter (where state <> 'delivered')::int
+  sums as (select workspace, webhook, bool_or(state = 'delivered') as any, count(*) filter (where
+    state <> 'delivered')::int
     as failed from told group by 1, 2)
   update webhooks k set
     failures = case when sums.any then 0 else k.failures + sums.failed end,

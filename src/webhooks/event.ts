@@ -1,4 +1,7 @@
-/** What endpoints are told: a thin body of ids, as Standard Webhooks has it (contract C44.2). Who wants more asks for it. */
+/**
+ * What endpoints are told: a thin body of ids, as Standard Webhooks has it (contract C44.2). Who wants more asks for
+ * it.
+ */
 import { hash } from "node:crypto"
 import { fromBytes, prefixes } from "../domain/ids.ts"
 import { toTimestamp } from "../domain/time.ts"

@@ -18,9 +18,8 @@ export const forgetDeliveries = Effect.fnUntraced(function* () {
     for (let went = portion; went === portion; sum += went) {
       const { numAffectedRows = 0n } = yield* database.run(`forget ${table}`, (db) =>
         sql`delete from ${sql.table(table)} where ctid = any (array(select ctid from ${sql.table(table)}
-          where created_at < now() - ${`${limits.webhookDays} days`}::interval limit ${portion} for update skip locked))`.execute(
-          db
-        )
+          where created_at < now() - ${`${limits.webhookDays} days`}::interval limit ${portion} for update skip
+            locked))`.execute(db)
       )
       went = Number(numAffectedRows)
     }

@@ -1,11 +1,13 @@
 /**
- * Sends what is due to the endpoints of webhooks: fifty at once on a node, twenty of one workspace, four of one endpoint.
+ * Sends what is due to the endpoints of webhooks: fifty at once on a node, twenty of one workspace, four of one
+ * endpoint.
  *
- * N1. A look follows whatever this node has announced, whatever has come to an end, and each second; what comes within a
- *     moment shares one.
+ * N1. A look follows whatever this node has announced, whatever has come to an end, and each second; what comes within
+ *     a moment shares one.
  * N2. What cannot be written down of an attempt is sent again: at least once, never less.
- * N3. A look takes some of an endpoint, and of a workspace, ahead. What has waited for long is left to a later look, before another node might
- *     take it for lost, or its webhook is not there any more; and so is what waits for one that has ended.
+ * N3. A look takes some of an endpoint, and of a workspace, ahead. What has waited for long is left to a later look,
+ *     before another node might take it for lost, or its webhook is not there any more; and so is what waits for one
+ *     that has ended.
  */
 import { Effect, FiberSet, Latch, Layer, Semaphore } from "effect"
 import { SecretEnvelope } from "../crypto/envelope.ts"
@@ -37,6 +39,31 @@ interface Endpoint extends Share {
   isOver: boolean
 }
 
+/** What this node has taken, endpoint by endpoint and workspace by workspace. `onRoom`: there is room for more. */
+const makeShares = (onRoom: () => void) => {
+  const workspaces = new Map<string, Share>()
+  const endpoints = new Map<string, Endpoint>()
+  let total = 0
+
+  const take = ({ webhookId, workspace }: DueDelivery) => {
+    const endpoint = endpoints.get(webhookId) ?? { taken: 0, isOver: false, free: Semaphore.makeUnsafe(each) }
+    const space = workspaces.get(workspace) ?? { taken: 0, free: Semaphore.makeUnsafe(eachWorkspace) }
+    endpoints.set(webhookId, endpoint)
+    workspaces.set(workspace, space)
+    endpoint.taken++
+    space.taken++
+    total++
+    return { endpoint, space }
+  }
+  const leave = ({ webhookId, workspace }: DueDelivery, { endpoint, space }: ReturnType<typeof take>) => {
+    total--
+    if (--endpoint.taken === 0) endpoints.delete(webhookId)
+    if (--space.taken === 0) workspaces.delete(workspace)
+    if (endpoint.taken <= each || space.taken <= eachWorkspace) onRoom()
+  }
+  return { endpoints, workspaces, take, leave, inAll: () => total }
+}
+
 export const layerSenders = Layer.effectDiscard(
   Effect.gen(function* () {
     const database = yield* Database
@@ -49,27 +76,7 @@ export const layerSenders = Layer.effectDiscard(
     const fibers = yield* FiberSet.make()
     const news = Latch.makeUnsafe()
     const free = yield* Semaphore.make(atOnce)
-    const workspaces = new Map<string, Share>()
-    const endpoints = new Map<string, Endpoint>()
-    let total = 0
-
-    const take = ({ webhookId, workspace }: DueDelivery) => {
-      const endpoint = endpoints.get(webhookId) ?? { taken: 0, isOver: false, free: Semaphore.makeUnsafe(each) }
-      const space = workspaces.get(workspace) ?? { taken: 0, free: Semaphore.makeUnsafe(eachWorkspace) }
-      endpoints.set(webhookId, endpoint)
-      workspaces.set(workspace, space)
-      endpoint.taken++
-      space.taken++
-      total++
-      return { endpoint, space }
-    }
-    type Taken = ReturnType<typeof take>
-    const leave = ({ webhookId, workspace }: DueDelivery, { endpoint, space }: Taken) => {
-      total--
-      if (--endpoint.taken === 0) endpoints.delete(webhookId)
-      if (--space.taken === 0) workspaces.delete(workspace)
-      if (endpoint.taken <= each || space.taken <= eachWorkspace) news.openUnsafe()
-    }
+    const { endpoints, inAll, leave, take, workspaces } = makeShares(() => news.openUnsafe())
 
     const note = Effect.fnUntraced(function* (delivery: DueDelivery, endpoint: Endpoint, outcome: Outcome) {
       record(webhookAttempts.with({ outcome: outcome.state === "delivered" ? "delivered" : "failed" }))
@@ -83,7 +90,7 @@ export const layerSenders = Layer.effectDiscard(
       yield* disable(database, delivery, reason)
     })
 
-    const send = (delivery: DueDelivery, taken: Taken, takenAt: number) => {
+    const send = (delivery: DueDelivery, taken: ReturnType<typeof take>, takenAt: number) => {
       const { endpoint, space } = taken
       return Effect.suspend(() =>
         endpoint.isOver || lease.now() - takenAt > patienceMs ? Effect.succeed(undefined) : attempt(delivery)
@@ -98,7 +105,7 @@ export const layerSenders = Layer.effectDiscard(
     }
 
     const look = Effect.gen(function* () {
-      const more = ahead.inAll - total
+      const more = ahead.inAll - inAll()
       if (!interest.any() || more <= 0) return
       const taken = yield* takeDue(database, { endpoints, workspaces }, { ...ahead, more })
       const at = lease.now()

@@ -1,4 +1,6 @@
-/** Webhook: an endpoint of a workspace that is told of what happens in it, and each telling (contract C44.1 to C44.3). */
+/**
+ * Webhook: an endpoint of a workspace that is told of what happens in it, and each telling (contract C44.1 to C44.3).
+ */
 import { Schema } from "effect"
 import { described } from "../domain/described.ts"
 import { AgentId, WebhookDeliveryId, WebhookId } from "../domain/resourceIds.ts"
@@ -97,7 +99,7 @@ export const WebhookDelivery = Schema.Struct({
   type: described(WebhookEventType, "What it tells of."),
   state: described(DeliveryState, "`pending` until it was taken, or has failed for good."),
   attempts: described(Schema.Int, "How often it was sent."),
-  nextAttemptAt: described(Schema.optionalKey(Timestamp), "When it is sent next. Of one that is pending."),
+  nextAttemptAt: described(Schema.optionalKey(Timestamp), "When a pending delivery is sent next."),
   lastStatus: described(Schema.optionalKey(Schema.Int), "Status of the last answer."),
   lastError: described(Schema.optionalKey(Schema.String), "Why the last attempt has failed."),
   createdAt: described(Timestamp, "When it happened.")

@@ -86,9 +86,10 @@ describe("a hundred nodes", () => {
   const live = Array.from({ length: 100 }, () => freshId("node"))
 
   it("all have shards, none more than a fifth above its share, and find their places in milliseconds", () => {
-    const start = performance.now()
+    // Processor time: what else the machine does is no matter.
+    const before = process.threadCpuUsage()
     const shares = sharesOf(place(live))
-    assert.isBelow(performance.now() - start, 200)
+    assert.isBelow(process.threadCpuUsage(before).user / 1_000, 200)
     assert.strictEqual(shares.length, 100)
     assert.isAtMost(Math.max(...shares), (shardCount / 100) * 1.2)
     assert.isAtLeast(Math.min(...shares), 10)

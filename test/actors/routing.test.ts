@@ -556,6 +556,35 @@ describe("what waits in the inbox", () => {
     })
   )
 
+  it.effect("is read a portion at a time, and a direct input comes behind all of it, however much there is", () =>
+    Effect.gen(function* () {
+      const { a, b, ref, world } = yield* setting(2)
+      const read: Array<number> = []
+      const { inboxRows } = world.store
+      world.store.inboxRows = (...asked) => {
+        const rows = inboxRows.apply(world.store, asked)
+        read.push(rows.length)
+        return rows
+      }
+      yield* a.deliver(ref, { request: submit("A\n/wait 3s") })
+      const strange = Array.from({ length: 70 }, (_, i) => `strange${i}`)
+      for (const id of strange) world.store.inbox.set(ref.workspace + id, { id, actor: ref, command: "{ not JSON" })
+      const posted = Array.from({ length: 90 }, (_, i) => submit(`posted${i}`))
+      for (const request of posted) yield* post(b, ref, request)
+      const direct = submit("direct")
+      assert.strictEqual(bodyOf(yield* a.deliver(ref, { request: direct })).state, "queued")
+      assert.deepStrictEqual(
+        [...row(world, ref).inputs.values()].filter(({ state }) => state === "pending").map(({ id }) => id),
+        [...posted, direct].map(({ input }) => input.inputId)
+      )
+      assert.deepStrictEqual(
+        [...world.store.inbox.values()].map(({ id }) => id),
+        strange
+      )
+      assert.isAtMost(Math.max(...read), 64)
+    })
+  )
+
   it.effect("is refused no more: it waits behind a full queue, and its turn fails where it may not run", () =>
     Effect.gen(function* () {
       const { a, b, ref, world } = yield* setting()

@@ -31,7 +31,7 @@ const postInput = (node: Node, ref: ActorRef, text: string) => {
   const request = submit(text)
   return post(node, ref, { ...request, acknowledged: true }, request.input.inputId)
 }
-const rowsOf = ({ store }: World, ref: ActorRef) => store.inboxRows(ref).length
+const rowsOf = ({ store }: World, ref: ActorRef) => store.inboxOf(ref).length
 const logOf = ({ store }: World, ref: ActorRef) => {
   const log = (store.actors.get(keyOf(ref))?.facts ?? []).map(recorded)
   assert.deepStrictEqual(violations(log), [])

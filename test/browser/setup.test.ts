@@ -8,7 +8,7 @@ import { ended, logOf, makeAgent, makeThread, submit } from "../http/threadFixtu
 import { type HookServer, startHookServer } from "../hooks/hookServer.ts"
 import { launchBrowser } from "../setup/chromium.ts"
 import { buildConsole } from "../setup/console.ts"
-import { isFitForAll, type Open, openConsole, themes } from "../setup/consolePage.ts"
+import { isFitForAll, type Open, openConsole, pasteYaml, themes, yamlOf } from "../setup/consolePage.ts"
 import { Client, startServer, type TestServer } from "../setup/server.ts"
 
 let server: TestServer
@@ -74,6 +74,11 @@ afterAll(async () => {
   await built?.remove()
 })
 
+const tinyPng = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVQI12P4DwABAQEAG7buVgAAAABJRU5ErkJggg==",
+  "base64"
+)
+
 const open = (path: string, use: (open: Open) => Promise<void>, more: { token?: string; options?: object } = {}) =>
   openConsole(browser, { base: server.base, token: alpha.token, path, ...more }, use)
 
@@ -83,7 +88,7 @@ describe("a profile", () => {
       const yaml = page.getByLabel("Profile, as YAML")
       const save = page.getByRole("button", { name: "Save a new version" })
       assert.isTrue(await save.isDisabled())
-      await yaml.fill(`${(await yaml.inputValue()).replace("name: Tester", "name: Renamed")}description: Talks\n`)
+      await pasteYaml(yaml, `${(await yamlOf(yaml)).replace("name: Tester", "name: Renamed")}description: Talks\n`)
       const changes = await page.getByRole("region", { name: "What changes" }).first().innerText()
       assert.include(changes, "- name: Tester")
       assert.include(changes, "+ description: Talks")
@@ -98,13 +103,14 @@ describe("a profile", () => {
   it("that the server refuses stays as it was typed, beside what the server says", async () => {
     await open(`/profiles/${profileId}`, async ({ page, seen }) => {
       const yaml = page.getByLabel("Profile, as YAML")
-      const text = (await yaml.inputValue()).replace("maxSteps: ", "maxSteps: 9999")
-      await yaml.fill(text)
+      const text = (await yamlOf(yaml)).replace("maxSteps: ", "maxSteps: 9999")
+      await pasteYaml(yaml, text)
       await page.getByRole("button", { name: "Save a new version" }).click()
       await page.getByRole("alert").getByText("maxSteps").waitFor()
-      assert.strictEqual(await yaml.inputValue(), text)
-      await yaml.fill("name: [")
+      assert.strictEqual(await yamlOf(yaml), text)
+      await pasteYaml(yaml, "name: [")
       assert.isTrue(await page.getByRole("button", { name: "Save a new version" }).isDisabled())
+      assert.deepStrictEqual(await yaml.locator(".wrong").allTextContents(), ["name: ["])
       seen.complaints.splice(0)
     })
   })
@@ -112,11 +118,11 @@ describe("a profile", () => {
   it("that somebody else has changed since is not overwritten", async () => {
     await open(`/profiles/${profileId}`, async ({ page, seen }) => {
       const yaml = page.getByLabel("Profile, as YAML")
-      await yaml.fill(`${await yaml.inputValue()}systemPrompt: Mine\n`)
+      await pasteYaml(yaml, `${await yamlOf(yaml)}systemPrompt: Mine\n`)
       await alpha.patch(`/v1/profiles/${profileId}`, { description: "Theirs" })
       await page.getByRole("button", { name: "Save a new version" }).click()
       await page.getByRole("alert").getByText("412 precondition_failed").waitFor()
-      assert.include(await yaml.inputValue(), "systemPrompt: Mine")
+      assert.include(await yamlOf(yaml), "systemPrompt: Mine")
       await page.getByRole("region", { name: "What changes" }).first().getByText("- description: Theirs").waitFor()
       seen.complaints.splice(0)
     })
@@ -133,7 +139,7 @@ describe("a role", () => {
       await page.getByRole("link", { name: "asks" }).click()
       await page.getByRole("heading", { name: "asks" }).waitFor()
       const yaml = page.getByLabel("Role, as YAML")
-      await yaml.fill(`${await yaml.inputValue()}description: Wants a word\n`)
+      await pasteYaml(yaml, `${await yamlOf(yaml)}description: Wants a word\n`)
       await page.getByRole("button", { name: "Save" }).click()
       await page.getByText("Saved.").waitFor()
     })
@@ -174,6 +180,91 @@ describe("an agent", () => {
       await changes.getByText("+ first the kitchen").waitFor()
     })
   })
+
+  it("gets notes and images by hand, and old notes are erased", async () => {
+    const entry = (key: string) => alpha.get(`/v1/agents/${agentId}/memory/entry?key=${key}`)
+    await open(`/agents/${agentId}`, async ({ page }) => {
+      await page.getByText("New entry", { exact: true }).click()
+      await page.getByLabel("Key", { exact: true }).fill("secret")
+      await page.getByLabel("Its value").fill("the door is open")
+      await page.getByRole("button", { name: "Write the new entry" }).click()
+      const versions = page.getByRole("region", { name: "Versions of secret" })
+      await versions.getByLabel("Value", { exact: true }).fill("the door is shut")
+      await versions.getByRole("button", { name: "Write" }).click()
+      const rows = versions.getByRole("region", { name: "Versions", exact: true }).getByRole("row")
+      await rows.nth(2).getByRole("button").click()
+      await versions.getByText("the door is open").last().waitFor()
+      await versions.getByRole("button", { name: "Redact this version" }).click()
+      await versions.getByRole("button", { name: "Erase its value for good" }).click()
+      await versions.getByText("Its value was erased").waitFor()
+      await page.getByLabel("New image").setInputFiles({ name: "dot.png", mimeType: "image/png", buffer: tinyPng })
+      await page.getByRole("button", { name: "Upload" }).click()
+      await page.getByRole("button", { name: "img_" }).click()
+      await page.getByRole("img", { name: "img_" }).waitFor()
+    })
+    const { body } = await entry("secret")
+    assert.strictEqual(body.entry.value, "the door is shut")
+    const { versions } = (await alpha.get(`/v1/agents/${agentId}/memory/entry/versions?key=secret`)).body
+    assert.deepStrictEqual(
+      versions.map(({ redactedAt }: { redactedAt?: string }) => redactedAt !== undefined),
+      [false, true]
+    )
+  })
+})
+
+describe("the box for ids", () => {
+  it("leads to the page of whatever an id names", async () => {
+    const { operations } = (await alpha.get("/v1/operations")).body
+    const { identities } = (await alpha.get("/v1/identities")).body
+    const { connections } = (await alpha.get("/v1/connections")).body
+    const places: ReadonlyArray<readonly [id: string, path: string]> = [
+      [agentId, "/agents/"],
+      [profileId, "/profiles/"],
+      [roleId, "/roles/"],
+      [toolsetId, "/toolsets/"],
+      [connections[0].id, "/connections/"],
+      [feedId, "/feeds/"],
+      [subscriptionId, "/subscriptions/"],
+      [webhookId, "/webhooks/"],
+      [scheduleId, "/actors/"],
+      [identities.find((each: { actorId?: string }) => each.actorId !== undefined).actorId, "/actors/"],
+      ...operations.map(({ id }: { id: string }) => [id, "/operations/"])
+    ]
+    await open("", async ({ page }) => {
+      const box = page.getByLabel("Go to a thread by its id")
+      for (const [id, path] of places) {
+        await box.fill(id)
+        await box.press("Enter")
+        await page.waitForURL(`**/console${path}${id}*`)
+        assert.strictEqual(await page.getByRole("alert").count(), 0, id)
+      }
+      await box.fill("trn_1")
+      await box.press("Enter")
+      await page.getByRole("alert").getByText("thr_ agt_").waitFor()
+    })
+  })
+})
+
+describe("what is archived", () => {
+  it("is in a list where it is wanted there", async () => {
+    const profile = await alpha.post("/v1/profiles", { name: "Old profile", models: ["troupe/scripted"] })
+    await alpha.delete(`/v1/profiles/${profile.body.profile.id}`)
+    const feed = await alpha.post("/v1/feeds", { name: "old-feed" })
+    await alpha.post(`/v1/feeds/${feed.body.feed.id}/archive`)
+    await open("/profiles", async ({ page, seen }) => {
+      for (const [path, name] of [
+        ["/profiles", "Old profile"],
+        ["/feeds", "old-feed"]
+      ] as const) {
+        await page.goto(`${server.base}/console${path}`)
+        await page.getByRole("table").waitFor()
+        assert.strictEqual(await page.getByRole("link", { name }).count(), 0)
+        await page.getByLabel("archived ones too").check()
+        await page.getByRole("row", { name }).getByRole("cell", { name: "archived" }).waitFor()
+      }
+      assert.deepStrictEqual(seen.complaints, [])
+    })
+  })
 })
 
 describe("a schedule", () => {
@@ -183,8 +274,9 @@ describe("a schedule", () => {
       await page.getByRole("button", { name: "Run it now" }).click()
       await page.getByRole("region", { name: "Runs" }).getByText("hand").waitFor()
       const yaml = page.getByLabel("Schedule, as YAML")
-      await yaml.fill(
-        (await yaml.inputValue()).replace(/trigger:\n(?: .*\n)+/, "trigger:\n  type: interval\n  seconds: 86400\n")
+      await pasteYaml(
+        yaml,
+        (await yamlOf(yaml)).replace(/trigger:\n(?: .*\n)+/, "trigger:\n  type: interval\n  seconds: 86400\n")
       )
       await page.getByRole("button", { name: "Save" }).click()
       await page.getByText("Saved.").waitFor()
@@ -202,8 +294,9 @@ describe("a subscription", () => {
       await page.getByRole("button", { name: "Try the sample" }).click()
       await page.getByRole("region", { name: "What it came to" }).waitFor()
       const yaml = page.getByLabel("Subscription, as YAML")
-      await yaml.fill(
-        (await yaml.inputValue()).replace(/cadence:\n(?: .*\n)+/, "cadence:\n  mode: window\n  windowSeconds: 60\n")
+      await pasteYaml(
+        yaml,
+        (await yamlOf(yaml)).replace(/cadence:\n(?: .*\n)+/, "cadence:\n  mode: window\n  windowSeconds: 60\n")
       )
       await page.getByRole("button", { name: "Save" }).click()
       await page.getByText("Saved.").waitFor()
@@ -227,7 +320,7 @@ describe("a hook", () => {
   it("is tried on a sample, and what it came to is shown", async () => {
     await open("/hooks", async ({ page }) => {
       const yaml = page.getByLabel("Hook and sample, as YAML")
-      await yaml.fill((await yaml.inputValue()).replace(/processor:\n.*\n.*\n/, "processor:\n    type: client\n"))
+      await pasteYaml(yaml, (await yamlOf(yaml)).replace(/processor:\n.*\n.*\n/, "processor:\n    type: client\n"))
       await page.getByRole("button", { name: "Try the hook" }).click()
       await page.getByRole("region", { name: "What it came to" }).getByText("decision: ask").waitFor()
     })
@@ -240,6 +333,31 @@ describe("a connection", () => {
       await page.getByRole("cell", { name: "1234", exact: true }).waitFor()
       assert.notInclude(await page.content(), "never-to-be-seen")
     })
+  })
+
+  it("is made, changed, and gets another secret", async () => {
+    const token = "never-shown-again-5678"
+    await open("/connections", async ({ page }) => {
+      await page.getByText("New connection").click()
+      await page.getByLabel("Provider").fill("example")
+      await page.getByLabel("Name").fill("Made here")
+      await page.getByLabel("Kind").selectOption("token")
+      await page.getByLabel("Secret", { exact: true }).fill("the-first-of-two-1111")
+      await page.getByLabel("Address of the server").fill("https://api.example.com")
+      await page.getByRole("button", { name: "Create" }).click()
+      await page.getByRole("link", { name: "Made here" }).click()
+      await page.getByText("1111").waitFor()
+      await page.getByLabel("Another token").fill(token)
+      await page.getByRole("button", { name: "Replace the secret" }).click()
+      await page.getByText("5678").waitFor()
+      const yaml = page.getByLabel("Connection, as YAML")
+      await pasteYaml(yaml, (await yamlOf(yaml)).replace("name: Made here", "name: Changed here"))
+      await page.getByRole("button", { name: "Save" }).click()
+      await page.getByRole("heading", { name: "Changed here" }).waitFor()
+      await isFitForAll(page, "connection")
+    })
+    const { connections } = (await alpha.get("/v1/connections")).body
+    assert.deepInclude(connections[0], { name: "Changed here", kind: "token", last4: "5678" })
   })
 })
 
@@ -337,6 +455,32 @@ describe("usage", () => {
       await usage.getByRole("cell", { name: "troupe/scripted" }).waitFor()
     })
   })
+
+  it("of one agent stands against its budget, however many agents there are", async () => {
+    const payer = await makeAgent(alpha, ["troupe/scripted-paid"], {
+      name: "Payer",
+      budget: { limit: 10, window: "7d" }
+    })
+    await makeAgent(alpha, ["troupe/scripted"], { name: "Newest" })
+    await submit(alpha, await makeThread(alpha, payer), "/usage 1000000 0\n/say paid")
+    const spent = async () => (await alpha.get(`/v1/usage?agentId=${payer}`)).body.budget.spent
+    while ((await spent()) === 0) await setTimeout(100)
+    await open("", async ({ page }) => {
+      // A page of one: the agent is on the second.
+      await page.route("**/v1/agents?*", (route) =>
+        route.continue({ url: route.request().url().replace("limit=200", "limit=1") })
+      )
+      await page.goto(`${server.base}/console/usage`)
+      const choice = page.getByLabel("Agent", { exact: true })
+      await choice.getByRole("option", { name: "Newest" }).waitFor({ state: "attached" })
+      assert.strictEqual(await choice.getByRole("option", { name: "Payer" }).count(), 0)
+      await page.getByRole("button", { name: "More agents" }).click()
+      await choice.selectOption({ label: "Payer" })
+      const budget = page.getByRole("region", { name: "Budget" })
+      await budget.getByText("$1.0000 of its budget of $10 of the last 7 days is spent").waitFor()
+      await page.getByRole("region", { name: "Usage" }).getByText("1,000,000").waitFor()
+    })
+  })
 })
 
 describe("the approval policy", () => {
@@ -344,11 +488,12 @@ describe("the approval policy", () => {
     await open("/policy", async ({ page, seen }) => {
       const yaml = page.getByLabel("Policy, as YAML")
       const rule = (action: string) => `rules:\n  - actions: [${action}]\n    principals: [agent]\n    require: true\n`
-      await yaml.fill(rule("agent.sing"))
+      await pasteYaml(yaml, rule("agent.sing"))
       await page.getByRole("button", { name: "Save" }).click()
-      await page.getByRole("alert").getByText("rules[0].actions[0]").waitFor()
+      await page.getByRole("alert").getByText("Line 2: rules[0].actions[0]").waitFor()
+      assert.deepStrictEqual(await yaml.locator(".wrong").allTextContents(), ["  - actions: [agent.sing]"])
       seen.complaints.splice(0)
-      await yaml.fill(rule("agent.create"))
+      await pasteYaml(yaml, rule("agent.create"))
       await page.getByRole("button", { name: "Save" }).click()
       await page.getByText("Saved.").waitFor()
     })
@@ -374,7 +519,7 @@ describe("a webhook", () => {
     await open("/webhooks", async ({ page }) => {
       await page.getByText("New webhook").click()
       const yaml = page.getByLabel("Webhook, as YAML")
-      await yaml.fill(`url: ${hooks.url}/new\nevents:\n  - webhook.test\n`)
+      await pasteYaml(yaml, `url: ${hooks.url}/new\nevents:\n  - webhook.test\n`)
       await page.getByRole("button", { name: "Create" }).click()
       const secret = page.getByRole("region", { name: "The new secret" })
       await secret.getByText("whsec_").waitFor()
@@ -441,15 +586,19 @@ describe("every page of the setup", () => {
 })
 
 describe("the console's files", () => {
-  it("are less than 200 kB for the first page, as they are sent", () => {
+  const sent = (names: ReadonlyArray<string>) =>
+    names.reduce((sum, name) => sum + statSync(join(built.folder, `${name}.br`)).size, 0)
+
+  it("are less than 200 kB for the first page, and less than 700 kB in all, as they are sent", () => {
     const html = readFileSync(join(built.folder, "index.html"), "utf8")
     const first = [...html.matchAll(/\/console\/(assets\/[^"]+\.(?:js|css))/g)].map(([, name = ""]) => name)
     assert.isAbove(first.length, 1)
-    const bytes = first.reduce((sum, name) => sum + statSync(join(built.folder, `${name}.br`)).size, 0)
-    assert.isBelow(bytes, 200_000)
-    assert.isAbove(
-      readdirSync(join(built.folder, "assets")).filter((name) => name.endsWith(".js")).length,
-      first.length
-    )
+    assert.isBelow(sent(first), 200_000)
+    const all = readdirSync(join(built.folder, "assets"))
+      .filter((name) => !/\.(?:br|gz)$/.test(name))
+      .map((name) => `assets/${name}`)
+    assert.includeMembers(all, first)
+    assert.isAbove(all.length, first.length)
+    assert.isBelow(sent(all), 700_000)
   })
 })

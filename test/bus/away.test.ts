@@ -29,7 +29,8 @@ describe("a node whose NATS", () => {
       const port = yield* Effect.promise(() => freePort())
       const since = performance.now()
       const node = yield* nodeOn(`nats://127.0.0.1:${port}`)
-      assert.isBelow(performance.now() - since, 500)
+      // A start waits for no try of a connection.
+      assert.isBelow(performance.now() - since, 5_000)
       assert.strictEqual(node.bus.state(), "disconnected")
       const heard: Array<string> = []
       yield* node.bus.subscribe({ workspace: one.workspace }, into(heard))

@@ -78,6 +78,38 @@ it("a thread is followed without a gap and without repeating, however often the 
   assert.deepStrictEqual(states.slice(0, 5), [true, false, true, false, true])
 })
 
+it("steps of a thread come each once, in order and behind their events, however often the line breaks", async () => {
+  const threadId = await makeThread(alpha, agentId)
+  await submit(alpha, threadId, "one")
+  await logOf(alpha, threadId, ended(1))
+  const leave = new AbortController()
+  const seen: Array<string> = []
+  const told: Array<unknown> = []
+  for await (const { data, event } of followThread(troupe(), threadId, { signal: leave.signal, steps: true })) {
+    const { pos, seq, toSeq } = data as { seq: number; pos: number; toSeq: number }
+    if (event === "event") {
+      seen.push(`event ${seq}`)
+      // Events go ahead: what their steps were is not known yet.
+      if (seq % 3 === 2) cut()
+      if (seq === 3 || seq === 6) await submit(alpha, threadId, `after ${seq}`)
+    }
+    if (event !== "step") continue
+    assert.include(seen, `event ${toSeq}`)
+    seen.push(`step ${pos}`)
+    told.push(data)
+    if (toSeq === 9) leave.abort()
+  }
+  const { steps } = (await alpha.get(`/v1/actors/${threadId}/steps`)).body
+  assert.deepStrictEqual(
+    told,
+    steps.map((step: object) => ({ actorId: threadId, ...step }))
+  )
+  assert.deepStrictEqual(
+    seen.filter((each) => each.startsWith("event")),
+    Array.from({ length: 9 }, (_, index) => `event ${index + 1}`)
+  )
+})
+
 it("a thread's stream that is refused is not asked for again", async () => {
   const follow = followThread(troupe(), "thr_00000000000000000000000000", { signal: new AbortController().signal })
   try {

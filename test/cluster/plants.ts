@@ -29,7 +29,7 @@ export const plants: ReadonlyArray<Plant> = [
     name: "no epoch check",
     edits: [
       {
-        file: "src/journal/appendText.ts",
+        file: "src/journal/appendSections.ts",
         find: "and t.epoch = h.epoch and t.rev = h.rev and t.owner = h.me",
         put: "and t.rev = h.rev"
       }
@@ -39,7 +39,7 @@ export const plants: ReadonlyArray<Plant> = [
   },
   {
     name: "no rev check",
-    edits: [{ file: "src/journal/appendText.ts", find: "and t.rev = h.rev and", put: "and" }],
+    edits: [{ file: "src/journal/appendSections.ts", find: "and t.rev = h.rev and", put: "and" }],
     fault: "one statement of the journal",
     caughtAs: /^(A2|I[1-4]|J[1-3]|5xx)/
   },

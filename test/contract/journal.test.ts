@@ -696,8 +696,12 @@ for (const [name, make] of Object.entries<() => Promise<World>>({
           yield* together([actor, other].map((each) => a.journal.append(birth(each))))
           const rows = [1, 2].map((n) => ({ id: freshId("input"), actor, command: `{"n":${n}}` }))
           for (const row of rows) yield* b.journal.post(row)
-          assert.deepStrictEqual(yield* a.journal.inboxRows(actor), rows)
-          assert.deepStrictEqual(yield* a.journal.inboxRows({ ...actor, workspace: freshId("workspace") }), [])
+          const inboxRows = (ref: ActorRef, most = 10, except: ReadonlyArray<string> = []) =>
+            a.journal.inboxRows(ref, { rows: most, except })
+          assert.deepStrictEqual(yield* inboxRows(actor), rows)
+          assert.deepStrictEqual(yield* inboxRows(actor, 1), rows.slice(0, 1))
+          assert.deepStrictEqual(yield* inboxRows(actor, 1, [rows[0]!.id]), rows.slice(1))
+          assert.deepStrictEqual(yield* inboxRows({ ...actor, workspace: freshId("workspace") }), [])
           const requiresEmptyInbox = true
           assert.deepStrictEqual(
             tags(
@@ -736,7 +740,7 @@ for (const [name, make] of Object.entries<() => Promise<World>>({
             assert.deepStrictEqual(
               [
                 (yield* a.journal.key(workspace, once.scope))?.body,
-                (yield* a.journal.inboxRows(actor)).map(({ id }) => id)
+                (yield* a.journal.inboxRows(actor, { rows: 10, except: [] })).map(({ id }) => id)
               ],
               [once.body, [first.id]]
             )
@@ -1141,14 +1145,15 @@ describe("the journal in PostgreSQL alone", () => {
           1
         )
         const entries = [0, over].map((more) => {
-          const sized = (text: string) => ({
+          const sized = (text: string, told = "") => ({
             ...birth(thread(), {
               facts: [fact({ event: JSON.stringify({ text }) })],
+              announces: [{ id: freshId("webhookEvent"), type: "turn.completed" as const, body: told, at: Date.now() }],
               head: headOf({ pos: 1, seq: 1 })
             }),
             owner: lease.incarnation()
           })
-          return sized("x".repeat(4 * 1024 * 1024 - sizeOf(sized("")) + more))
+          return sized("x".repeat(4 * 1024 * 1024 - sizeOf(sized(""))), "x".repeat(more))
         })
         yield* together(entries.map(append))
         assert.strictEqual(sent, statements)

@@ -114,6 +114,12 @@ describe("a change of the document", () => {
       ['body: its pattern was "a" and is "b"']
     ],
     [
+      "a name less in a pattern of names",
+      { sent: { type: "string", pattern: "^(?:a|b)(?:,(?:a|b))*$" } },
+      { sent: { type: "string", pattern: "^(?:a)(?:,(?:a))*$" } },
+      ['body: its pattern was "^(?:a|b)(?:,(?:a|b))*$" and is "^(?:a)(?:,(?:a))*$"']
+    ],
+    [
       "a check beside the pattern",
       { sent: text },
       { sent: { type: "string", allOf: [{ pattern: "b" }] } },
@@ -237,6 +243,11 @@ describe("a change of the document", () => {
     ["a field that need not be sent any more", { sent: thing({ a: text }, ["a"]) }, { sent: thing({ a: text }) }],
     ["a value more to send", { sent: { enum: ["a"] } }, { sent: { enum: ["a", "b"] } }],
     ["a longer text to send", { sent: { type: "string", maxLength: 8 } }, { sent: { type: "string", maxLength: 9 } }],
+    [
+      "a name more in a pattern of names",
+      { sent: { type: "string", pattern: "^(?:a|b)(?:,(?:a|b))*$" } },
+      { sent: { type: "string", pattern: "^(?:a|c|b)(?:,(?:a|c|b))*$" } }
+    ],
     ["any text where a pattern was asked for", { sent: { type: "string", pattern: "a" } }, { sent: text }],
     ["a check that is not asked for any more", { sent: { type: "string", not: { enum: ["a"] } } }, { sent: text }],
     [

@@ -5,7 +5,8 @@
  *     required, no bound gets narrower.
  * K2. What is answered may grow, never shrink: no status, field, value or header goes, and what was always there stays
  *     so.
- * K3. What cannot be compared, such as two patterns, has to be the same.
+ * K3. What cannot be compared, such as two patterns, has to be the same; but for a pattern that is a list of names, which
+ *     may grow where it is sent.
  */
 import { isObject, listAt, type Schema, schemaAt } from "./jsonSchema.ts"
 
@@ -42,6 +43,17 @@ const compared = new Set([
   "examples",
   "deprecated"
 ])
+
+/** Of a pattern for names with commas between them: the names. */
+const namesIn = (pattern: unknown): ReadonlyArray<string> | undefined => {
+  const [, names = ""] = /^\^\(\?:([\w|]+)\)\(\?:,\(\?:\1\)\)\*\$$/.exec(String(pattern)) ?? []
+  return names === "" ? undefined : names.split("|")
+}
+
+const growsBy = (was: unknown, is: unknown) => {
+  const names = namesIn(is)
+  return names !== undefined && namesIn(was)?.every((name) => names.includes(name)) === true
+}
 
 /** Compares the schemas of two documents, each following its own references. */
 class Comparison {
@@ -115,7 +127,10 @@ class Comparison {
         : [`${path}: its type was ${json(from)} and is ${json(to)}`]
     // More may be sent where one is gone, and more is known of an answer where one has come.
     const same = Object.keys(side === "sent" ? is : was).filter(
-      (keyword) => !compared.has(keyword) && json(was[keyword]) !== json(is[keyword])
+      (keyword) =>
+        !compared.has(keyword) &&
+        json(was[keyword]) !== json(is[keyword]) &&
+        !(keyword === "pattern" && side === "sent" && growsBy(was.pattern, is.pattern))
     )
     return [
       ...wrong,

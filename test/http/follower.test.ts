@@ -28,11 +28,11 @@ class Shelf {
 }
 
 const eventText = (seq: number) => JSON.stringify({ seq })
-const events = (...seqs: ReadonlyArray<number>): Exclude<News, { type: "look" }> => ({
+const events = (...seqs: ReadonlyArray<number>): Exclude<News, { type: "look" | "moved" }> => ({
   type: "events",
   events: seqs.map((seq) => ({ seq, turnId: "trn_a", type: "note", text: eventText(seq) }))
 })
-const statusNow = (status: "idle" | "running", lastSeq: number): Exclude<News, { type: "look" }> => ({
+const statusNow = (status: "idle" | "running", lastSeq: number): Exclude<News, { type: "look" | "moved" }> => ({
   type: "status",
   status,
   lastSeq
@@ -48,7 +48,7 @@ const opened = (log: number, options: { readonly after?: number; readonly types?
     shelf,
     follower,
     log,
-    hear: (news: Exclude<News, { type: "look" }>) => follower.hear({ ...about, ...news }),
+    hear: (news: Exclude<News, { type: "look" | "moved" }>) => follower.hear({ ...about, ...news }),
     /** Reads the log until there is nothing to do but wait; how often it was read. */
     catchUp: (pageRows = 100) => {
       let reads = 0

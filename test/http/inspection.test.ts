@@ -4,6 +4,7 @@ import { sql } from "kysely"
 import { toUuid } from "../../src/domain/ids.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
 import { assertRefused } from "./refusals.ts"
+import { Watcher } from "./sse.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
 import { addToolset, call, eventually, makeWorker, resolveWait, waitsOf } from "./toolFixture.ts"
 
@@ -202,6 +203,75 @@ describe("a thread on its chart", () => {
     assertRefused(await get("steps?afterPos=1&order=desc"), 400, "invalid_request", "after_pos_with_desc")
     const { nextCursor } = (await get("steps?limit=1")).body
     assertRefused(await get(`steps?afterPos=1&cursor=${nextCursor}`), 400, "invalid_request", "after_pos_with_cursor")
+  })
+})
+
+describe("frames of steps", () => {
+  const watch = (path: string, client = server.alpha) => Watcher.open(server.base, path, client.token ?? "")
+  const isReady = ({ frames }: Watcher) => frames.some(({ event }) => event === "ready")
+  const stepsIn = (watcher: Watcher) => watcher.events("step").map(({ data }) => data)
+  const framesOf = (actorId: string, steps: ReadonlyArray<Step>) => steps.map((step) => ({ actorId, ...step }))
+
+  it("come on the thread's stream and the workspace's where they are asked for, behind their events, and as the list has them", async () => {
+    const threadId = await makeThread(server.alpha, await makeWorker(server.alpha))
+    await submit(server.alpha, threadId, "before anybody watches")
+    await logOf(server.alpha, threadId, ended(1))
+    const path = `/v1/threads/${threadId}/events/stream`
+    const watchers = await Promise.all([
+      watch(`${path}?types=event,step`),
+      watch(`${path}?types=step&afterSeq=0`),
+      watch(`/v1/events/stream?types=event,step&actorId=${threadId}`),
+      watch(path),
+      watch(`/v1/events/stream?actorId=${threadId}`),
+      watch(`/v1/events/stream?types=step`)
+    ])
+    for (const watcher of watchers) await watcher.until(isReady)
+    const [both, replayed, workspace, ...others] = watchers
+    assert(both !== undefined && replayed !== undefined && workspace !== undefined)
+    const last = (await stepsOf(threadId)).at(-1)
+    await submit(server.alpha, threadId, `${call("thread.get", {})}\n/then\n/say done`)
+    await logOf(server.alpha, threadId, ended(2))
+    // What this writes no event tells of.
+    assert.strictEqual((await server.alpha.post(`/v1/threads/${threadId}/archive`)).status, 200)
+    const all = await stepsOf(threadId)
+    const since = all.filter(({ pos }) => pos > (last?.pos ?? 0))
+    assert.isTrue(
+      since.some(({ facts }) => facts.every(({ seq }) => seq === undefined)),
+      "a step without an event"
+    )
+    for (const [watcher, steps] of [
+      [both, since],
+      [replayed, all],
+      [workspace, since]
+    ] as const) {
+      await watcher.until((watcher) => watcher.events("step").length === steps.length)
+      assert.deepStrictEqual(stepsIn(watcher), framesOf(threadId, steps))
+    }
+    for (const { frames } of [both, workspace])
+      for (const [i, { data, event }] of frames.entries())
+        if (event === "step")
+          for (const fact of data.facts as Step["facts"])
+            if (fact.seq !== undefined)
+              assert.isTrue(frames.slice(0, i).some(({ data, event }) => event === "event" && data.seq === fact.seq))
+    await others[0]?.until(({ frames }) => frames.some(({ data }) => data.type === "turn_completed"))
+    for (const watcher of others) assert.deepStrictEqual(stepsIn(watcher), [])
+    for (const watcher of watchers) watcher.close()
+  })
+
+  it("tell of actors that have no events, and of identities those who may manage them", async () => {
+    const identity = "frames@example.com"
+    const { body } = await server.alpha.post("/v1/identities/disable", { identity })
+    const { actorId } = body.operation.result.body.identity
+    const path = `/v1/events/stream?types=step&actorId=${actorId}`
+    const watcher = await (await watch(path)).until(isReady)
+    const elsewhere = await (await watch(path, server.beta)).until(isReady)
+    await server.alpha.post("/v1/identities/enable", { identity })
+    await watcher.until(({ frames }) => frames.some(({ event }) => event === "step"))
+    assert.deepStrictEqual(stepsIn(watcher), framesOf(actorId, (await stepsOf(actorId)).slice(1)))
+    assert.deepStrictEqual(stepsIn(elsewhere), [])
+    for (const each of [watcher, elsewhere]) each.close()
+    const reader = await server.client(server.workspaces.alpha, { scopes: ["read"] })
+    assertRefused(await reader.get(path), 403, "permission_denied", "missing_scope")
   })
 })
 

@@ -9,7 +9,7 @@ import { OpenApi } from "effect/http-api"
 import { Api } from "../../http/Api.ts"
 import { deny, hang, ask, type HookServer, type Reply, rewrite, startHookServer } from "../hooks/hookServer.ts"
 import { startWays, type Ways } from "../models/servers/ways.ts"
-import { startServer, type TestServer } from "../setup/server.ts"
+import { type Client, startServer, type TestServer } from "../setup/server.ts"
 import { type McpServer, startMcpServer } from "../tools/mcpServer.ts"
 import { Watcher } from "./sse.ts"
 import { ended, type Event, logOf, submit, text } from "./threadFixture.ts"
@@ -39,6 +39,8 @@ let mcp: McpServer
 let providers: Ways
 let logged = ""
 let workspaceStream: Watcher
+/** With the scope read alone. */
+let reader: Client
 /** What the tools say. */
 let said: Canary
 let toolset: { readonly id: string; readonly namespace: string }
@@ -73,6 +75,7 @@ beforeAll(async () => {
   ])
   toolset = await addToolset(server.alpha, { kind: "mcp", url: mcp.url })
   desk = await addToolset(server.alpha, { kind: "client", tools: [{ name: "ask", inputSchema: { type: "object" } }] })
+  reader = await server.client(server.workspaces.alpha, { scopes: ["read"] })
   workspaceStream = await Watcher.open(server.base, "/v1/events/stream?deltas=text", server.alpha.token!)
 })
 afterAll(async () => {
@@ -115,10 +118,10 @@ const play = async (profile: object, words: string): Promise<Played> => {
   said = canary
   const agentId = await makeWorker(server.alpha, profile)
   const threadId = (await server.alpha.post("/v1/threads", { agentId })).body.thread.id
-  const open = (path: string) => Watcher.open(server.base, `${path}?deltas=text`, server.alpha.token!)
+  const open = (path: string) => Watcher.open(server.base, path, reader.token!)
   const streams = [
-    await open(`/v1/threads/${threadId}/events/stream`),
-    await open(`/v1/agents/${agentId}/events/stream`),
+    await open(`/v1/threads/${threadId}/events/stream?deltas=text&types=event,delta,discard,status,queue,wait,step`),
+    await open(`/v1/agents/${agentId}/events/stream?deltas=text`),
     workspaceStream
   ]
   await Promise.all(
@@ -126,6 +129,28 @@ const play = async (profile: object, words: string): Promise<Played> => {
   )
   await submit(server.alpha, threadId, words)
   return { canary, threadId, agentId, streams, log: (turns = 1) => logOf(server.alpha, threadId, ended(turns)) }
+}
+
+/** A thread on its chart, now and after each of its steps, and these in pages. */
+const inspect = async (threadId: string) => {
+  const answers: Array<{ readonly path: string; readonly text: string }> = []
+  const read = async (query: string) => {
+    const path = `/v1/actors/${threadId}/${query}`
+    const answer = await reader.get(path)
+    assert.strictEqual(answer.status, 200, answer.text)
+    answers.push({ path, text: answer.text })
+    return answer.body
+  }
+  const positions: Array<number> = []
+  for (let query = "steps?limit=2"; ; ) {
+    const { nextCursor, steps } = await read(query)
+    for (const { pos } of steps) positions.push(pos)
+    if (nextCursor === undefined) break
+    query = `steps?limit=2&cursor=${nextCursor}`
+  }
+  for (const pos of positions) await read(`chart?pos=${pos}`)
+  await read("chart")
+  return { answers, steps: positions.length }
 }
 
 /** The word is in private facts of these kinds, and nowhere else. */
@@ -143,6 +168,8 @@ const assertHidden = async (
       )
     )
   )
+  const inspected = await inspect(threadId)
+  await streams[0]!.until((stream) => stream.events("step").length === inspected.steps)
   streams[0]!.close()
   streams[1]!.close()
   const [turn] = events
@@ -166,7 +193,7 @@ const assertHidden = async (
   ])
   const answers = await Promise.all(asked.map(async (path) => ({ path, text: (await server.alpha.get(path)).text })))
   const metrics = await server.anonymous.get("/metrics")
-  for (const { path, text } of [...answers, { path: "/metrics", text: metrics.text }])
+  for (const { path, text } of [...answers, ...inspected.answers, { path: "/metrics", text: metrics.text }])
     assert.isFalse(holds(text, canary), `${path}: ${text}`)
   for (const [i, stream] of streams.entries()) assert.isFalse(holds(stream.text, canary), `stream ${i}`)
   assert.isFalse(holds(logged, canary), "log lines")

@@ -531,6 +531,18 @@ describe("who may wait for news", () => {
     await isWaiting(0)
   })
 
+  it("of a feed is refused within five seconds when the key is revoked", async () => {
+    const { feed } = (await server.alpha.post("/v1/feeds", { name: "watched" })).body
+    const made = await server.alpha.post("/v1/auth/keys", { name: "short lived", scopes: ["read"] })
+    const client = new Client(server.base, made.body.token)
+    const answer = client.get(`/v1/feeds/${feed.id}/messages?startSeq=1&waitSeconds=30`)
+    await isWaiting(1)
+    const began = performance.now()
+    await server.alpha.delete(`/v1/auth/keys/${made.body.key.id}`)
+    assert.deepStrictEqual(await refusedSoon(answer, began), [401, "unauthenticated"])
+    await isWaiting(0)
+  })
+
   it("is refused when the key's identity is disabled", async () => {
     const threadId = await makeThread(server.alpha, agentId)
     const answer = poll(await server.client(server.workspaces.alpha, { identity: "trudy" }), threadId)

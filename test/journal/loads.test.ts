@@ -190,7 +190,7 @@ describe("loads", () => {
         yield* journal.due(10, allShards)
         yield* journal.key(workspace, "none")
         yield* journal.inbox({ actors: 10, rows: 10, shards: allShards, after: undefined, except: [] })
-        yield* journal.inboxRows(resting.actor)
+        yield* journal.inboxRows(resting.actor, { rows: 10, except: [] })
         yield* journal.release([{ actor: resting.actor, epoch: again.epoch }])
         assert.isBelow(performance.now() - start, 1_000)
         assert.isAtLeast(database.pool().waiting, 5)

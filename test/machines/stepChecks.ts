@@ -3,10 +3,10 @@ import { assert } from "@effect/vitest"
 import { type AnyMachineSnapshot, type AnyStateMachine, type EventObject, getMicrosteps } from "xstate"
 import type { FactRow } from "../../src/journal/Journal.ts"
 import { type Inspected, leafOf, type WrittenFact } from "../../machines/inspected.ts"
-import { makeWalk, type Step } from "../../machines/steps.ts"
+import { beginningAt, makeWalk, type Step } from "../../machines/steps.ts"
 
 /** A state that is entered again right behind itself looks like one entry to whoever reads snapshots. */
-const collapsed = (from: string, path: ReadonlyArray<string>) =>
+export const collapsed = (from: string, path: ReadonlyArray<string>) =>
   path.filter((state, i) => state !== (path[i - 1] ?? from))
 
 /** The states that XState enters, in order. */
@@ -54,11 +54,8 @@ export const stepsAtEnd = (
   const from = Math.max(0, begun)
   const behind = log.slice(0, from)
   const last = behind.findLast(({ turn }) => turn !== null)
-  const walk = makeWalk(inspected, {
-    pos: from,
-    seq: behind.filter(({ seq }) => seq !== null).length,
-    before: last
-  })
+  const seq = behind.filter(({ seq }) => seq !== null).length
+  const walk = makeWalk(inspected, beginningAt(inspected, { pos: from, seq, before: last }))
   const steps = log.slice(from).flatMap((fact) => {
     const step = walk.before(fact)
     walk.tell(fact)

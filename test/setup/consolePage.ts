@@ -1,7 +1,7 @@
 /** Pages of the console in a real browser: signed in, watched, and held against what everybody needs of a page. */
 import { AxeBuilder } from "@axe-core/playwright"
 import { assert } from "@effect/vitest"
-import type { Browser, Page } from "playwright-core"
+import type { Browser, Locator, Page } from "playwright-core"
 import { watch } from "./watchPage.ts"
 
 export const themes = ["light", "dark"] as const
@@ -41,6 +41,22 @@ export const openConsole = async (
   }
 }
 
+/** The text of a box of YAML: an editor's, which has no value that a browser knows of. */
+export const yamlOf = async (box: Locator) => {
+  await box.waitFor()
+  return (await box.locator(".cm-line").allTextContents()).join("\n")
+}
+
+/** Pastes it in the place of all that is there, as people do; text of several lines is typed by nobody at once. */
+export const pasteYaml = async (box: Locator, text: string) => {
+  await box.press("Control+a")
+  await box.page().evaluate(`{
+    const clipboardData = new DataTransfer()
+    clipboardData.setData("text/plain", ${JSON.stringify(text)})
+    document.activeElement.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }))
+  }`)
+}
+
 /** Pixels that the page is wider than its window. */
 export const overhang = (page: Page) =>
   page.evaluate<number>("document.documentElement.scrollWidth - document.documentElement.clientWidth")
@@ -53,6 +69,12 @@ const stride = Number(process.env.TROUPE_AXE_STRIDE ?? 4)
 const from = Number(process.env.TROUPE_AXE_FROM ?? Math.floor(Math.random() * stride))
 let looks = from
 
+/** What breaks WCAG 2.2 AA on a page: the rule, and the elements. */
+export const violationsOf = async (page: Page) => {
+  const found = await new AxeBuilder({ page }).withTags(["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"]).analyze()
+  return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`)
+}
+
 /** Nothing wider than the window at every width, and WCAG 2.2 AA at those that are drawn. */
 export const isFitForAll = async (page: Page, name: string) => {
   if (looks === from) console.log(`looks for violations: TROUPE_AXE_STRIDE=${stride} TROUPE_AXE_FROM=${from}`)
@@ -61,10 +83,6 @@ export const isFitForAll = async (page: Page, name: string) => {
     assert.strictEqual(await overhang(page), 0, `${name} at ${width}`)
     await shoot(page, `${name}-${width}`)
     if (looks++ % stride !== 0) continue
-    const found = await new AxeBuilder({ page }).withTags(["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"]).analyze()
-    assert.deepStrictEqual(
-      found.violations.map(({ id, nodes }) => `${name} ${width} ${id}: ${nodes.map(({ html }) => html)}`),
-      []
-    )
+    assert.deepStrictEqual(await violationsOf(page), [], `${name} at ${width}`)
   }
 }

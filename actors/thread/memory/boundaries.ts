@@ -2,7 +2,8 @@
  * Where a conversation may be cut, so that a summary takes the place of its beginning. Pure.
  *
  * Best is the end of a turn before the kept ones; where the running turn is too long itself, the end of a response in
- * it, whose last ones stay. A call is never cut from its result: a response begins once all calls before it have theirs.
+ * it, whose last ones stay. A call is never cut from its result: a response begins once all calls before it have
+ * theirs.
  */
 import type { LogPlace, PromptMessage } from "../../../src/models/Model.ts"
 import { summarisedTokens } from "./summaries.ts"

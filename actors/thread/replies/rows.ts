@@ -119,6 +119,7 @@ const cancelledRow = ({ inputId, ord, ...rest }: Input, removed: boolean): Input
 })
 
 export const inputOf = (row: InputRow): Input => ({
+  // The journal holds what `inputRow` wrote.
   ...(JSON.parse(row.body) as Omit<Input, "inputId" | "ord">),
   inputId: row.id,
   ord: row.ord

@@ -1,29 +1,14 @@
 /** An actor that has no page of its own, or a thread, on its chart. */
 import { getRouteApi, Link } from "@tanstack/react-router"
-import { useCallback, useEffect, useState } from "react"
+import { useCallback } from "react"
 import { ActorChart } from "./ActorChart.tsx"
 
 const actor = getRouteApi("/actors/$actorId")
 
-/** No stream tells of these. */
-const lookEveryMs = 3_000
-
-const useTicks = () => {
-  const [tick, setTick] = useState(0)
-  useEffect(() => {
-    const timer = setInterval(() => {
-      if (document.visibilityState === "visible") setTick((before) => before + 1)
-    }, lookEveryMs)
-    return () => clearInterval(timer)
-  }, [])
-  return tick
-}
-
 export const ActorPage = () => {
   const { actorId } = actor.useParams()
-  const { pos } = actor.useSearch()
+  const { pos, seq } = actor.useSearch()
   const navigate = actor.useNavigate()
-  const news = useTicks()
   const onPos = useCallback(
     (to: number | undefined) => void navigate({ search: to === undefined ? {} : { pos: to }, replace: true }),
     [navigate]
@@ -38,7 +23,7 @@ export const ActorPage = () => {
           </Link>
         </p>
       ) : null}
-      <ActorChart actorId={actorId} pos={pos} onPos={onPos} news={news} />
+      <ActorChart actorId={actorId} pos={pos} seq={seq} onPos={onPos} />
     </section>
   )
 }

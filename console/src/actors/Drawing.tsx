@@ -1,5 +1,5 @@
 /** A chart as a picture: its states and transitions where the build has put them, the state lit, the last way drawn. */
-import { useEffect, useRef } from "react"
+import { memo, useEffect, useId, useRef } from "react"
 import type { Drawing as Drawn, DrawnLine, DrawnState } from "./drawn.ts"
 
 const d = (points: DrawnLine["points"]) => points.map(([x, y], i) => `${i === 0 ? "M" : "L"}${x} ${y}`).join("")
@@ -14,23 +14,22 @@ const isTaken = ({ source, target }: DrawnLine, way: ReadonlyArray<string>) =>
     return next !== undefined && holds(state, source) && holds(next, target)
   })
 
-const State = ({
-  onWay,
-  state: { hasParts, height, id, name, stays, width, x, y },
-  state,
-  lit
-}: {
-  readonly state: DrawnState
-  readonly lit: string | undefined
-  readonly onWay: boolean
-}) => {
-  const isLit = lit !== undefined && holds(lit, state.id)
-  return (
+const State = memo(
+  ({
+    isLit,
+    isOnWay,
+    state: { description, hasParts, height, id, name, stays, width, x, y }
+  }: {
+    readonly state: DrawnState
+    readonly isLit: boolean
+    readonly isOnWay: boolean
+  }) => (
     <g
       data-state={id}
       data-transitions={stays.join(" ")}
-      className={`state${hasParts ? " parts" : ""}${isLit ? " lit" : ""}${onWay ? " on-way" : ""}`}
+      className={`state${hasParts ? " parts" : ""}${isLit ? " lit" : ""}${isOnWay ? " on-way" : ""}`}
     >
+      <title>{description}</title>
       <rect x={x} y={y} width={width} height={height} rx={8} />
       <text x={hasParts ? x + 14 : x + width / 2} y={hasParts ? y + 28 : y + height / 2 + 7}>
         {name}
@@ -42,19 +41,31 @@ const State = ({
       )}
     </g>
   )
-}
-
-const Line = ({ isOnWay, line }: { readonly line: DrawnLine; readonly isOnWay: boolean }) => (
-  <g data-transitions={line.transitions.join(" ")} className={isOnWay ? "line on-way" : "line"}>
-    <path d={d(line.points)} markerEnd={`url(#${isOnWay ? "arrow-on-way" : "arrow"})`} />
-    <text x={line.labelAt[0]} y={line.labelAt[1]}>
-      {line.label}
-    </text>
-  </g>
 )
 
-const Arrow = ({ id }: { readonly id: string }) => (
-  <marker id={id} viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto-start-reverse">
+const Line = memo(
+  ({ arrow, isOnWay, line }: { readonly line: DrawnLine; readonly isOnWay: boolean; readonly arrow: string }) => (
+    <g data-transitions={line.transitions.join(" ")} className={isOnWay ? "line on-way" : "line"}>
+      <title>{line.description}</title>
+      <path d={d(line.points)} markerEnd={`url(#${arrow})`} />
+      <text x={line.labelAt[0]} y={line.labelAt[1]}>
+        {line.label}
+      </text>
+    </g>
+  )
+)
+
+const Arrow = ({ id, isOnWay }: { readonly id: string; readonly isOnWay: boolean }) => (
+  <marker
+    id={id}
+    className={isOnWay ? "arrow on-way" : "arrow"}
+    viewBox="0 0 8 8"
+    refX="7"
+    refY="4"
+    markerWidth="7"
+    markerHeight="7"
+    orient="auto-start-reverse"
+  >
     <path d="M0 0L8 4L0 8z" />
   </marker>
 )
@@ -83,6 +94,9 @@ export const Drawing = ({
   readonly way: ReadonlyArray<string>
 }) => {
   const place = useRef<HTMLDivElement>(null)
+  // Several pictures may stand on one page.
+  const id = useId()
+  const [arrow, arrowOnWay] = [`${id}arrow`, `${id}arrow-on-way`]
   // biome-ignore lint/correctness/useExhaustiveDependencies: another state is lit
   useEffect(() => show(place.current), [lit])
   return (
@@ -90,15 +104,23 @@ export const Drawing = ({
     <div ref={place} className="drawing" tabIndex={0} role="img" aria-label={label}>
       <svg viewBox={`-8 -8 ${width + 16} ${height + 16}`} width={width + 16} height={height + 16} aria-hidden="true">
         <defs>
-          <Arrow id="arrow" />
-          <Arrow id="arrow-on-way" />
+          <Arrow id={arrow} isOnWay={false} />
+          <Arrow id={arrowOnWay} isOnWay={true} />
         </defs>
         {states.map((state) => (
-          <State key={state.id} state={state} lit={lit} onWay={way.some((id) => id === state.id)} />
+          <State
+            key={state.id}
+            state={state}
+            isLit={lit !== undefined && holds(lit, state.id)}
+            isOnWay={way.includes(state.id)}
+          />
         ))}
-        {lines.map((line) => (
-          <Line key={line.transitions.join(" ")} line={line} isOnWay={isTaken(line, way)} />
-        ))}
+        {lines.map((line) => {
+          const isOnWay = isTaken(line, way)
+          return (
+            <Line key={line.transitions.join(" ")} line={line} isOnWay={isOnWay} arrow={isOnWay ? arrowOnWay : arrow} />
+          )
+        })}
       </svg>
     </div>
   )

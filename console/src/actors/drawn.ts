@@ -3,6 +3,7 @@
 export interface DrawnState {
   readonly id: string
   readonly name: string
+  readonly description: string
   readonly x: number
   readonly y: number
   readonly width: number
@@ -18,11 +19,15 @@ export interface DrawnLine {
   /** Ids of the transitions that it stands for. */
   readonly transitions: ReadonlyArray<string>
   readonly points: ReadonlyArray<readonly [x: number, y: number]>
+  /** What its transitions mean, one a line. */
+  readonly description: string
   readonly label: string
   readonly labelAt: readonly [x: number, y: number]
 }
 
 export interface Drawing {
+  /** Of the chart that it was made from, as `/v1/charts/{kind}` has it. */
+  readonly version: string
   readonly width: number
   readonly height: number
   readonly states: ReadonlyArray<DrawnState>

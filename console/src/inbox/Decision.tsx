@@ -1,8 +1,9 @@
 /** Allow or deny, with a reason for the log. */
-import { useEffect, useId, useRef, useState } from "react"
+import { useId, useRef, useState } from "react"
 import { Failure } from "../parts/Failure.tsx"
 import { Gated } from "../parts/Gated.tsx"
-import type { Asked } from "./asked.ts"
+import { useMay } from "../session/Session.tsx"
+import { useKeys } from "./keys.ts"
 
 export interface Verdict {
   readonly decision: "allow" | "deny"
@@ -10,16 +11,30 @@ export interface Verdict {
   readonly scope?: "thread"
 }
 
+/** What is answered so far, and how it is given. */
+const useVerdict = (onDecide: (verdict: Verdict) => void) => {
+  const [reason, setReason] = useState("")
+  const [forThread, setForThread] = useState(false)
+  const decide = (decision: "allow" | "deny") =>
+    onDecide({
+      decision,
+      ...(reason.trim() === "" ? {} : { reason: reason.trim() }),
+      ...(decision === "allow" && forThread ? { scope: "thread" } : {})
+    })
+  return { decide, forThread, reason, setForThread, setReason }
+}
+
 export const Decision = ({
   allowLabel = "Allow",
   edit,
   failure,
   isBusy,
+  of,
   onDecide,
-  onWished,
-  scopes,
-  wish
-}: Pick<Asked, "wish" | "onWished"> & {
+  scopes
+}: {
+  /** Id of what is decided: whose keys it hears. */
+  readonly of: string
   readonly allowLabel?: string
   readonly isBusy: boolean
   readonly failure: unknown
@@ -29,28 +44,17 @@ export const Decision = ({
   readonly scopes: boolean
   readonly onDecide: (verdict: Verdict) => void
 }) => {
-  const [reason, setReason] = useState("")
-  const [forThread, setForThread] = useState(false)
+  const { decide, forThread, reason, setForThread, setReason } = useVerdict(onDecide)
+  const mayApprove = useMay("approve")
   const reasonId = useId()
   const reasonBox = useRef<HTMLInputElement>(null)
-
-  const decide = (decision: "allow" | "deny") =>
-    onDecide({
-      decision,
-      ...(reason.trim() === "" ? {} : { reason: reason.trim() }),
-      ...(decision === "allow" && forThread ? { scope: "thread" } : {})
-    })
-
-  useEffect(() => {
-    if (wish === undefined) return
-    onWished()
+  useKeys(of, (wish) => {
     if (isBusy) return
     if (wish === "edit") edit?.()
-    else if (wish === "allow") decide("allow")
     // A denial wants its reason: Enter sends it.
-    else reasonBox.current?.focus()
+    else if (wish === "deny") reasonBox.current?.focus()
+    else if (mayApprove) decide("allow")
   })
-
   return (
     <form
       className="decision"
@@ -87,7 +91,7 @@ export const Decision = ({
           </button>
         )}
       </div>
-      {failure === null || failure === undefined ? null : <Failure failure={failure} />}
+      {failure === null ? null : <Failure failure={failure} />}
     </form>
   )
 }

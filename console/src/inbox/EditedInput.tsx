@@ -3,6 +3,7 @@ import { useId, useState } from "react"
 import { Diff } from "../parts/Diff.tsx"
 import { Failure } from "../parts/Failure.tsx"
 import { Gated } from "../parts/Gated.tsx"
+import { useMay } from "../session/Session.tsx"
 
 const written = (value: unknown) => JSON.stringify(value, null, 2) ?? ""
 
@@ -30,13 +31,14 @@ export const EditedInput = ({
   const before = written(input)
   const [text, setText] = useState(before)
   const id = useId()
+  const mayApprove = useMay("approve")
   const found = parsed(text)
   return (
     <form
       className="decision"
       onSubmit={(event) => {
         event.preventDefault()
-        if ("value" in found) onAllow(found.value)
+        if ("value" in found && !isBusy && mayApprove) onAllow(found.value)
       }}
     >
       <label htmlFor={id}>Input, as JSON</label>
@@ -51,6 +53,7 @@ export const EditedInput = ({
         onChange={(event) => setText(event.target.value)}
         onKeyDown={(event) => {
           if (event.key === "Escape") onCancel()
+          if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) event.currentTarget.form?.requestSubmit()
         }}
       />
       {"problem" in found ? (
@@ -68,7 +71,7 @@ export const EditedInput = ({
           Back
         </button>
       </div>
-      {failure === null || failure === undefined ? null : <Failure failure={failure} />}
+      {failure === null ? null : <Failure failure={failure} />}
     </form>
   )
 }

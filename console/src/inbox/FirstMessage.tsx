@@ -1,11 +1,12 @@
 /** An empty inbox: a message to an agent, so that there is something to see. */
-import { useMutation, useQuery } from "@tanstack/react-query"
+import { useMutation } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import { useId, useState } from "react"
 import { answerOf } from "../../../src/client/client.ts"
+import { AgentChoice } from "../parts/AgentChoice.tsx"
+import { useAgents } from "../parts/agents.ts"
 import { Failure } from "../parts/Failure.tsx"
 import { Gated } from "../parts/Gated.tsx"
-import { visibleLine } from "../parts/visible.ts"
 import { useSession } from "../session/Session.tsx"
 
 /** Of the agent that `npm start` brings along: its tool wants a person's word, so this ends in the inbox. */
@@ -17,12 +18,9 @@ export const FirstMessage = () => {
   const navigate = useNavigate()
   const [agentId, setAgentId] = useState<string>()
   const [text, setText] = useState<string>()
-  const ids = { agent: useId(), text: useId() }
-  const agents = useQuery({
-    queryKey: ["agents"],
-    queryFn: ({ signal }) => answerOf(troupe.api.GET("/v1/agents", { params: { query: { limit: 200 } }, signal }))
-  })
-  const known = agents.data?.agents ?? []
+  const textId = useId()
+  const agents = useAgents()
+  const known = agents.agents
   const chosen = agentId ?? known.find(({ id }) => id === demoAgent)?.id ?? known[0]?.id ?? ""
   const words = text ?? (chosen === demoAgent ? demoText : "")
   const start = useMutation({
@@ -37,9 +35,9 @@ export const FirstMessage = () => {
   return (
     <div className="first">
       <p>Nothing waits for you.</p>
-      {agents.error === null ? null : <Failure failure={agents.error} retry={() => void agents.refetch()} />}
+      {agents.error === null ? null : <Failure failure={agents.error} retry={agents.retry} />}
       {known.length === 0 ? (
-        agents.isSuccess ? (
+        agents.isKnown ? (
           <p className="quiet">There is no agent yet: the API makes one.</p>
         ) : null
       ) : (
@@ -51,16 +49,9 @@ export const FirstMessage = () => {
           }}
         >
           <h2>Start a thread</h2>
-          <label htmlFor={ids.agent}>Agent</label>
-          <select id={ids.agent} value={chosen} onChange={(event) => setAgentId(event.target.value)}>
-            {known.map(({ id, name }) => (
-              <option key={id} value={id}>
-                {visibleLine(name)}
-              </option>
-            ))}
-          </select>
-          <label htmlFor={ids.text}>Message</label>
-          <textarea id={ids.text} rows={4} value={words} onChange={(event) => setText(event.target.value)} />
+          <AgentChoice of={agents} value={chosen} onChosen={setAgentId} />
+          <label htmlFor={textId}>Message</label>
+          <textarea id={textId} rows={4} value={words} onChange={(event) => setText(event.target.value)} />
           {chosen === demoAgent && text === undefined ? (
             <p className="quiet">
               The demo agent does what the message says: here it calls a tool that wants a person's approval first.

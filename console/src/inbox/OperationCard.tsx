@@ -1,15 +1,21 @@
 /** A request that waits for approval: who asked for what, as it was sent. */
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { answerOf } from "../../../src/client/client.ts"
+import { Copy, curlOf } from "../parts/Copy.tsx"
 import { Json } from "../parts/Json.tsx"
 import { Time } from "../parts/Time.tsx"
 import { visibleLine } from "../parts/visible.ts"
 import { useSession } from "../session/Session.tsx"
-import type { Asked } from "./asked.ts"
 import { Decision, type Verdict } from "./Decision.tsx"
-import type { Operation } from "./useInbox.ts"
+import type { Operation } from "./items.ts"
 
-export const OperationCard = ({ isChosen, onWished, operation, wish }: Asked & { readonly operation: Operation }) => {
+export const OperationCard = ({
+  isChosen,
+  operation
+}: {
+  readonly isChosen: boolean
+  readonly operation: Operation
+}) => {
   const { troupe } = useSession()
   const queries = useQueryClient()
   const decide = useMutation({
@@ -31,18 +37,18 @@ export const OperationCard = ({ isChosen, onWished, operation, wish }: Asked & {
         <h2>{operation.action}</h2>
         <p className="quiet">
           {by === undefined ? "" : `asked by ${by.type} ${visibleLine(by.identity ?? by.id)} `}
-          <Time at={operation.createdAt} /> · expires <Time at={operation.expiresAt} />
+          <Time at={operation.createdAt} /> · expires <Time at={operation.expiresAt} /> ·{" "}
+          <Copy label="copy as curl" text={() => curlOf("POST", `/v1/operations/${operation.id}/approve`, {})} />
         </p>
       </header>
       {operation.request === undefined ? null : <Json label="Request" value={operation.request} />}
       <Decision
+        of={operation.id}
         allowLabel="Approve"
         isBusy={decide.isPending || decide.isSuccess}
         failure={decide.error}
         scopes={false}
         onDecide={decide.mutate}
-        wish={wish}
-        onWished={onWished}
       />
     </article>
   )

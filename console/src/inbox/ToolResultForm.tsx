@@ -65,7 +65,7 @@ export const ToolResultForm = ({
           Say that it failed
         </Gated>
       </div>
-      {failure === null || failure === undefined ? null : <Failure failure={failure} />}
+      {failure === null ? null : <Failure failure={failure} />}
     </form>
   )
 }

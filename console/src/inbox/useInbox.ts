@@ -1,18 +1,31 @@
 /** What waits for a person or a client, and requests that wait for approval. */
 import { useQuery } from "@tanstack/react-query"
+import { useMemo } from "react"
 import { answerOf } from "../../../src/client/client.ts"
-import type { components } from "../../../src/client/types.ts"
 import { useSession } from "../session/Session.tsx"
-
-export type Thread = components["schemas"]["ThreadSummary"]
-export type Wait = components["schemas"]["PendingWait"]
-export type Operation = components["schemas"]["Operation"]
-
-export type Item =
-  | { readonly kind: "wait"; readonly id: string; readonly thread: Thread; readonly wait: Wait }
-  | { readonly kind: "operation"; readonly id: string; readonly operation: Operation }
+import { groupsOf, itemsOf } from "./items.ts"
 
 const limit = 200
+/** Lists begin with what changed last, and the oldest need comes first here: pages are read to their end, but for this. */
+const mostPages = 5
+
+/** Rows of a list, up to `mostPages` of it. */
+const firstPages = async <Page extends { readonly nextCursor?: string }, Row>(
+  ask: (query: { readonly limit: number; readonly cursor?: string }) => Promise<Page>,
+  rowsOf: (page: Page) => ReadonlyArray<Row>
+) => {
+  const rows: Array<Row> = []
+  let cursor: string | undefined
+  for (let pages = 0; pages < mostPages; pages++) {
+    const page = await ask(cursor === undefined ? { limit } : { limit, cursor })
+    rows.push(...rowsOf(page))
+    cursor = page.nextCursor
+    if (cursor === undefined) break
+  }
+  return { rows, isWhole: cursor === undefined }
+}
+
+const none = { rows: [], isWhole: true }
 
 export const useInbox = () => {
   const { auth, troupe } = useSession()
@@ -21,35 +34,35 @@ export const useInbox = () => {
     queryKey: ["inbox", "waits"],
     enabled: mayRead,
     queryFn: ({ signal }) =>
-      answerOf(troupe.api.GET("/v1/threads", { params: { query: { state: "waiting", limit } }, signal }))
+      firstPages(
+        (query) =>
+          answerOf(troupe.api.GET("/v1/threads", { params: { query: { ...query, state: "waiting" } }, signal })),
+        ({ threads }) => threads
+      )
   })
   const operations = useQuery({
     queryKey: ["inbox", "operations"],
     enabled: mayRead,
     queryFn: ({ signal }) =>
-      answerOf(troupe.api.GET("/v1/operations", { params: { query: { state: "pending", limit } }, signal }))
+      firstPages(
+        (query) =>
+          answerOf(troupe.api.GET("/v1/operations", { params: { query: { ...query, state: "pending" } }, signal })),
+        ({ operations }) => operations
+      )
   })
-  const items: ReadonlyArray<Item> = [
-    ...(waits.data?.threads ?? []).flatMap((thread) =>
-      thread.pendingWaits
-        .filter(({ target }) => target === "person" || target === "client")
-        .map((wait) => ({ kind: "wait" as const, id: wait.id, thread, wait }))
-    ),
-    ...(operations.data?.operations ?? []).map((operation) => ({
-      kind: "operation" as const,
-      id: operation.id,
-      operation
-    }))
-  ]
+  const { isWhole: hasAllWaits, rows: threads } = waits.data ?? none
+  const { isWhole: hasAllOperations, rows: asked } = operations.data ?? none
+  const items = useMemo(() => itemsOf(threads, asked), [threads, asked])
   return {
-    items,
+    groups: useMemo(() => groupsOf(items), [items]),
     count: items.length,
+    /** Not so where there are more than are read at once: the oldest are missing then. */
+    isWhole: hasAllWaits && hasAllOperations,
     isLoading: waits.isLoading || operations.isLoading,
     failure: waits.error ?? operations.error,
     retry: () => {
       void waits.refetch()
       void operations.refetch()
-    },
-    hasMore: waits.data?.nextCursor !== undefined || operations.data?.nextCursor !== undefined
+    }
   }
 }

@@ -3,6 +3,8 @@ import { type QueryClient, useQueryClient } from "@tanstack/react-query"
 import { useEffect, useState } from "react"
 import { followWorkspace } from "../../../src/client/follow.ts"
 import { type Session, useSession } from "../session/Session.tsx"
+import { changedThreads } from "./changed.ts"
+import { looking } from "./looking.ts"
 import { rest, whileSeen, withStream } from "./slots.ts"
 
 /** Frames, and the lists that they make old. */
@@ -11,47 +13,53 @@ const stale: Readonly<Record<string, ReadonlyArray<string>>> = {
   wait: ["inbox", "threads"],
   operation: ["operations", "inbox"],
   feed: ["feeds"],
-  gap: ["threads", "inbox", "operations", "feeds"],
+  gap: ["threads", "thread pages", "inbox", "operations", "feeds"],
+  /** A tab without a stream looks. */
+  look: ["threads", "inbox", "operations", "feeds"],
   ready: []
 }
 
-const gatherMs = 300
+const restMs = 300
 const pollMs = 5_000
+
+const threadOf = (data: unknown) =>
+  typeof data === "object" && data !== null && "threadId" in data && typeof data.threadId === "string"
+    ? data.threadId
+    : undefined
 
 const refresher = (queries: QueryClient) => {
   let names = new Set<string>()
-  let isWaiting = false
-  const flush = () => {
-    isWaiting = false
+  const tell = looking(async () => {
     const gathered = names
     names = new Set()
-    for (const name of gathered) void queries.invalidateQueries({ queryKey: [name] })
-  }
-  return (frame: string) => {
-    for (const name of stale[frame] ?? []) names.add(name)
-    if (isWaiting) return
-    isWaiting = true
-    setTimeout(flush, gatherMs)
+    await Promise.all([...gathered].map((name) => queries.invalidateQueries({ queryKey: [name] })))
+  }, restMs)
+  return (frame: string, data?: unknown) => {
+    const threadId = threadOf(data)
+    if (threadId !== undefined) changedThreads.add(threadId)
+    const old = stale[frame] ?? []
+    for (const name of old) names.add(name)
+    if (old.length > 0) tell()
   }
 }
 
 const follow = async (
   { troupe }: Session,
-  refresh: (frame: string) => void,
+  refresh: (frame: string, data?: unknown) => void,
   onLine: (isOpen: boolean) => void,
   signal: AbortSignal
 ) => {
   while (!signal.aborted) {
     try {
       const had = await withStream(signal, async () => {
-        for await (const { event } of followWorkspace(troupe, {
+        for await (const { data, event } of followWorkspace(troupe, {
           types: ["status", "wait", "operation", "feed"],
           signal,
           onLine
         }))
-          refresh(event)
+          refresh(event, data)
       })
-      if (!had) refresh("gap")
+      if (!had) refresh("look")
     } catch {
       // The key has ended, or may not read: whatever is asked for next says so.
       onLine(false)

@@ -3,9 +3,21 @@ import { TroupeError } from "../../../src/client/errors.ts"
 
 export const failureText = (failure: unknown): string => (failure instanceof Error ? failure.message : String(failure))
 
-export const Failure = ({ failure, retry }: { readonly failure: unknown; readonly retry?: () => void }) => (
+export const Failure = ({
+  failure,
+  retry,
+  where
+}: {
+  readonly failure: unknown
+  /** In what was sent. */
+  readonly where?: string
+  readonly retry?: () => void
+}) => (
   <div role="alert" className="problem">
-    <p>{failureText(failure)}</p>
+    <p>
+      {where === undefined ? "" : `${where}: `}
+      {failureText(failure)}
+    </p>
     {failure instanceof TroupeError ? (
       <p className="quiet">
         {failure.status} {failure.error}

@@ -1,9 +1,18 @@
-/** Who is signed in, and the client that asks in their name. */
-import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useState } from "react"
-import { answerOf, connect, type Troupe } from "../../../src/client/client.ts"
+/**
+ * Who is signed in, and the client that asks in their name.
+ *
+ * S1. Only the server's word ends a key: while it is away, or cannot tell, the key is kept and tried again.
+ * S2. A key that ends under an open page leads to the sign-in. The page stays behind it as it was, with what was typed:
+ *     another key of the same workspace goes on with it.
+ * S3. Nothing of one workspace is left for another one: its page begins anew, and so does what is kept of answers.
+ */
+import { useQueryClient } from "@tanstack/react-query"
+import { createContext, Fragment, type ReactNode, useCallback, useContext, useEffect, useMemo, useState } from "react"
+import { answerOf, type Troupe } from "../../../src/client/client.ts"
 import { TroupeError } from "../../../src/client/errors.ts"
 import type { components } from "../../../src/client/types.ts"
-import { firstKey, forgetKey, keepKey, onNews } from "./key.ts"
+import { connectWith } from "./connection.ts"
+import { dropKey, firstKey, forgetKey, keepKey, onNews } from "./key.ts"
 import { SignIn } from "./SignIn.tsx"
 
 export type Auth = components["schemas"]["AuthContext"]
@@ -25,65 +34,105 @@ export const useSession = (): Session => {
 
 export const useMay = (scope: Scope): boolean => useSession().auth.scopes.includes(scope)
 
-const connectWith = (key: string) => connect({ url: location.origin, key })
+const againMs = 3_000
 
-const messageOf = (failure: unknown) =>
-  failure instanceof TroupeError && failure.status === 401
-    ? "The server does not know this key, or it was revoked or has expired."
-    : failure instanceof Error
-      ? failure.message
-      : String(failure)
+const refused = "The server does not know this key, or it was revoked or has expired."
 
-export const SessionProvider = ({ children }: { readonly children: ReactNode }) => {
-  const [key, setKey] = useState(firstKey)
-  const [auth, setAuth] = useState<Auth>()
-  const [problem, setProblem] = useState<string>()
-  const troupe = useMemo(() => (key === undefined ? undefined : connectWith(key)), [key])
+const isRefusal = (failure: unknown) => failure instanceof TroupeError && failure.status === 401
 
-  const signOut = useCallback(() => {
-    forgetKey()
-    setKey(undefined)
-    setAuth(undefined)
-  }, [])
+interface Known {
+  readonly troupe: Troupe
+  readonly auth: Auth
+}
 
-  useEffect(
-    () =>
-      onNews({
-        key: (other) => setKey((mine) => mine ?? other),
-        forget: () => {
-          setKey(undefined)
-          setAuth(undefined)
-        }
-      }),
-    []
-  )
-
+/** Asks who the key is, again and again until the server says (S1). */
+const useKnown = (
+  key: string | undefined,
+  {
+    onKnown,
+    onProblem,
+    onRefused
+  }: {
+    readonly onKnown: (known: Known) => void
+    readonly onProblem: (problem: string) => void
+    readonly onRefused: () => void
+  }
+) => {
   useEffect(() => {
-    if (troupe === undefined || key === undefined) return
+    if (key === undefined) return
+    let timer: ReturnType<typeof setTimeout> | undefined
     let left = false
-    answerOf(troupe.api.GET("/v1/auth")).then(
-      (found) => {
-        if (left) return
-        keepKey(key)
-        setProblem(undefined)
-        setAuth(found)
-      },
-      (failure: unknown) => {
-        if (left) return
-        setProblem(messageOf(failure))
-        setKey(undefined)
-      }
-    )
+    const troupe = connectWith(key, () => {
+      if (!left) onRefused()
+    })
+    const ask = () =>
+      answerOf(troupe.api.GET("/v1/auth")).then(
+        (auth) => {
+          if (left) return
+          keepKey(key)
+          onKnown({ troupe, auth })
+        },
+        (failure: unknown) => {
+          if (left || isRefusal(failure)) return
+          onProblem(failure instanceof Error ? failure.message : String(failure))
+          timer = setTimeout(() => void ask(), againMs)
+        }
+      )
+    void ask()
     return () => {
       left = true
+      clearTimeout(timer)
     }
-  }, [troupe, key])
+  }, [key, onKnown, onProblem, onRefused])
+}
 
-  const session = useMemo(
-    () => (troupe === undefined || auth === undefined ? undefined : { troupe, auth, signOut }),
-    [troupe, auth, signOut]
+export const SessionProvider = ({ children }: { readonly children: ReactNode }) => {
+  const queries = useQueryClient()
+  const [key, setKey] = useState(firstKey)
+  const [known, setKnown] = useState<Known>()
+  const [problem, setProblem] = useState<string>()
+
+  const leave = useCallback(() => {
+    setKey(undefined)
+    setKnown(undefined)
+    setProblem(undefined)
+    queries.clear()
+  }, [queries])
+  const signOut = useCallback(() => {
+    forgetKey()
+    leave()
+  }, [leave])
+  const onRefused = useCallback(() => {
+    dropKey()
+    setKey(undefined)
+    setProblem(refused)
+  }, [])
+  const onKnown = useCallback(
+    (found: Known) => {
+      setProblem(undefined)
+      setKnown((before) => {
+        if (before !== undefined && before.auth.workspaceId !== found.auth.workspaceId) queries.clear()
+        else void queries.invalidateQueries()
+        return found
+      })
+    },
+    [queries]
   )
-  if (session === undefined)
-    return <SignIn isAsking={key !== undefined && problem === undefined} problem={problem} onKey={setKey} />
-  return <Context value={session}>{children}</Context>
+  useEffect(() => onNews({ key: (other) => setKey((mine) => mine ?? other), forget: leave }), [leave])
+  useKnown(key, { onKnown, onProblem: setProblem, onRefused })
+
+  const session = useMemo(() => (known === undefined ? undefined : { ...known, signOut }), [known, signOut])
+  const isIn = session !== undefined && key !== undefined
+  return (
+    <>
+      {isIn ? null : <SignIn isAsking={key !== undefined} problem={problem} onKey={setKey} />}
+      {session === undefined ? null : (
+        <div hidden={!isIn}>
+          <Context value={session}>
+            <Fragment key={session.auth.workspaceId}>{children}</Fragment>
+          </Context>
+        </div>
+      )}
+    </>
+  )
 }

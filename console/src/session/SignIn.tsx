@@ -30,17 +30,19 @@ export const SignIn = ({
           onChange={(event) => setText(event.target.value)}
           aria-describedby="key-help"
         />
-        <button type="submit" className="primary" disabled={isAsking || text.trim() === ""}>
-          {isAsking ? "Signing in…" : "Sign in"}
+        <button type="submit" className="primary" disabled={(isAsking && problem === undefined) || text.trim() === ""}>
+          {isAsking && problem === undefined ? "Signing in…" : "Sign in"}
         </button>
         {problem === undefined ? null : (
           <p role="alert" className="problem">
             {problem}
+            {isAsking ? " The key is kept, and tried again every few seconds." : ""}
           </p>
         )}
         <p id="key-help" className="quiet">
           The key stays in this tab. <code>npm start</code> prints a URL that brings it along;{" "}
-          <code>troupe keys create</code> makes another one.
+          <code>troupe keys create</code> makes another one. <a href="/console/open">A downloaded thread</a> opens
+          without a key.
         </p>
       </form>
     </main>

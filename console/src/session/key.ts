@@ -14,27 +14,36 @@ const isNews = (data: unknown): data is News =>
 
 const channel = new BroadcastChannel("troupe")
 
-/** E2. */
-const fromAddress = (): string | undefined => {
+const takeFromAddress = (): string | undefined => {
   const key = new URLSearchParams(location.hash.slice(1)).get("key") ?? undefined
   if (key !== undefined) history.replaceState(history.state, "", location.pathname + location.search)
   return key
 }
 
+/** E2: before anything else reads the address. */
+let brought = takeFromAddress()
+
 export const keptKey = (): string | undefined => sessionStorage.getItem(name) ?? undefined
 
 export const keepKey = (key: string) => {
+  brought = undefined
   sessionStorage.setItem(name, key)
   channel.postMessage({ type: "key", key } satisfies News)
 }
 
-export const forgetKey = () => {
+/** Of a key that has ended: this tab forgets it, whatever the others have. */
+export const dropKey = () => {
+  brought = undefined
   sessionStorage.removeItem(name)
+}
+
+export const forgetKey = () => {
+  dropKey()
   channel.postMessage({ type: "forget" } satisfies News)
 }
 
 /** The key that is there from the start, if one is: of the address, else of this tab. */
-export const firstKey = (): string | undefined => fromAddress() ?? keptKey()
+export const firstKey = (): string | undefined => brought ?? keptKey()
 
 /** What other tabs say; those are asked for a key where this one has none. Returns how to stop listening. */
 export const onNews = (listen: { readonly key: (key: string) => void; readonly forget: () => void }) => {
@@ -42,7 +51,7 @@ export const onNews = (listen: { readonly key: (key: string) => void; readonly f
     if (!isNews(data)) return
     if (data.type === "key") listen.key(data.key)
     if (data.type === "forget") {
-      sessionStorage.removeItem(name)
+      dropKey()
       listen.forget()
     }
     const mine = keptKey()

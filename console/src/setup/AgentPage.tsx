@@ -1,16 +1,15 @@
 /** One agent: what it is, its memory, its images, and the way to its threads. */
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { getRouteApi, Link } from "@tanstack/react-router"
-import { answerOf } from "../../../src/client/client.ts"
 import { Act } from "../parts/Act.tsx"
 import { Fields } from "../parts/Fields.tsx"
-import { Listing } from "../parts/Listing.tsx"
 import { NotYet, Page } from "../parts/Page.tsx"
 import { Time } from "../parts/Time.tsx"
 import { visible, visibleLine } from "../parts/visible.ts"
 import { YamlEditor } from "../parts/YamlEditor.tsx"
 import { only } from "../parts/yaml.ts"
 import { useSession } from "../session/Session.tsx"
+import { Images } from "./Images.tsx"
 import { AgentMemory } from "./Memory.tsx"
 import { Schedules } from "./Schedules.tsx"
 import { AgentSubscriptions } from "./Subscriptions.tsx"
@@ -18,31 +17,6 @@ import { Parked, patching, taggedOf } from "./tagged.ts"
 
 const route = getRouteApi("/agents/$agentId")
 const fields = ["name", "description", "profileId", "profileVersion", "identity", "avatar", "tags", "budget"]
-
-const Images = ({ agentId }: { readonly agentId: string }) => {
-  const { troupe } = useSession()
-  return (
-    <Listing
-      label="Images"
-      empty="It has no images."
-      queryKey={["images", agentId]}
-      ask={async (query, signal) => {
-        const { images, nextCursor } = await answerOf(
-          troupe.api.GET("/v1/agents/{agentId}/images", { params: { path: { agentId }, query }, signal })
-        )
-        return { rows: images, nextCursor }
-      }}
-      keyOf={({ id }) => id}
-      columns={[
-        { name: "Id", cell: ({ id }) => <code>{id}</code> },
-        { name: "Format", cell: ({ format }) => format },
-        { name: "Pixels", cell: ({ height, width }) => `${width} × ${height}` },
-        { name: "Bytes", cell: ({ bytes }) => bytes.toLocaleString("en") },
-        { name: "Uploaded", cell: ({ createdAt }) => <Time at={createdAt} /> }
-      ]}
-    />
-  )
-}
 
 export const AgentPage = () => {
   const { agentId } = route.useParams()

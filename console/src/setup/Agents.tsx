@@ -3,6 +3,7 @@ import { useQueryClient } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { useState } from "react"
 import { answerOf } from "../../../src/client/client.ts"
+import { ArchivedToo } from "../parts/ArchivedToo.tsx"
 import { Listing } from "../parts/Listing.tsx"
 import { Fold, Page } from "../parts/Page.tsx"
 import { Time } from "../parts/Time.tsx"
@@ -23,10 +24,7 @@ export const Agents = () => {
   }
   return (
     <Page title="Agents" path={path}>
-      <label className="check">
-        <input type="checkbox" checked={includeArchived} onChange={(event) => setArchived(event.target.checked)} />
-        archived ones too
-      </label>
+      <ArchivedToo value={includeArchived} onChosen={setArchived} />
       <Listing
         label="Agents"
         empty="There is no agent yet."

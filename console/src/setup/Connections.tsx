@@ -1,13 +1,17 @@
-/** Connections: what is known of credentials. Their secrets are never shown. */
+/** Connections: what is known of credentials, and new ones. Their secrets are never shown. */
+import { useQueryClient } from "@tanstack/react-query"
+import { Link } from "@tanstack/react-router"
 import { answerOf } from "../../../src/client/client.ts"
 import { Listing } from "../parts/Listing.tsx"
-import { Page } from "../parts/Page.tsx"
+import { Fold, Page } from "../parts/Page.tsx"
 import { Time } from "../parts/Time.tsx"
 import { visibleLine } from "../parts/visible.ts"
 import { useSession } from "../session/Session.tsx"
+import { NewConnection } from "./NewConnection.tsx"
 
 export const Connections = () => {
   const { troupe } = useSession()
+  const queries = useQueryClient()
   return (
     <Page title="Connections" path="/v1/connections">
       <p className="quiet">
@@ -25,7 +29,14 @@ export const Connections = () => {
         }}
         keyOf={({ id }) => id}
         columns={[
-          { name: "Name", cell: ({ name }) => visibleLine(name) },
+          {
+            name: "Name",
+            cell: ({ id, name }) => (
+              <Link to="/connections/$connectionId" params={{ connectionId: id }}>
+                {visibleLine(name)}
+              </Link>
+            )
+          },
           { name: "Id", cell: ({ id }) => <code>{id}</code> },
           { name: "Provider", cell: ({ provider }) => visibleLine(provider) },
           { name: "Kind", cell: ({ kind }) => kind },
@@ -41,6 +52,9 @@ export const Connections = () => {
           { name: "Used", cell: ({ lastUsedAt }) => (lastUsedAt === undefined ? "never" : <Time at={lastUsedAt} />) }
         ]}
       />
+      <Fold label="New connection">
+        <NewConnection onMade={() => void queries.invalidateQueries({ queryKey: ["connections"] })} />
+      </Fold>
     </Page>
   )
 }

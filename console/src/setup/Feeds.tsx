@@ -1,7 +1,9 @@
 /** The workspace's feeds. */
 import { useQueryClient } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
+import { useState } from "react"
 import { answerOf } from "../../../src/client/client.ts"
+import { ArchivedToo } from "../parts/ArchivedToo.tsx"
 import { Listing } from "../parts/Listing.tsx"
 import { Fold, Page } from "../parts/Page.tsx"
 import { Time } from "../parts/Time.tsx"
@@ -14,14 +16,21 @@ const path = "/v1/feeds"
 export const Feeds = () => {
   const { troupe } = useSession()
   const queries = useQueryClient()
+  const [includeArchived, setArchived] = useState(false)
   return (
     <Page title="Feeds" path={path}>
+      <ArchivedToo value={includeArchived} onChosen={setArchived} />
       <Listing
         label="Feeds"
         empty="There is no feed yet."
-        queryKey={["feeds"]}
+        queryKey={["feeds", includeArchived]}
         ask={async (query, signal) => {
-          const { feeds, nextCursor } = await answerOf(troupe.api.GET("/v1/feeds", { params: { query }, signal }))
+          const { feeds, nextCursor } = await answerOf(
+            troupe.api.GET("/v1/feeds", {
+              params: { query: { ...query, includeArchived: includeArchived ? "true" : "false" } },
+              signal
+            })
+          )
           return { rows: feeds, nextCursor }
         }}
         keyOf={({ id }) => id}
@@ -37,7 +46,8 @@ export const Feeds = () => {
           { name: "Description", cell: ({ description }) => visibleLine(description ?? "") },
           { name: "Tags", cell: ({ tags }) => visibleLine(tags.join(", ")) },
           { name: "Messages", cell: ({ firstSeq, lastSeq }) => `#${firstSeq} to #${lastSeq}` },
-          { name: "Made", cell: ({ createdAt }) => <Time at={createdAt} /> }
+          { name: "Made", cell: ({ createdAt }) => <Time at={createdAt} /> },
+          { name: "State", cell: ({ archivedAt }) => (archivedAt === undefined ? "active" : "archived") }
         ]}
       />
       <Fold label="New feed">

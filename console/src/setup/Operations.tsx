@@ -3,6 +3,7 @@ import { useQueryClient } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { useId, useState } from "react"
 import { answerOf } from "../../../src/client/client.ts"
+import type { components } from "../../../src/client/types.ts"
 import { Act } from "../parts/Act.tsx"
 import { Json } from "../parts/Json.tsx"
 import { Listing } from "../parts/Listing.tsx"
@@ -11,7 +12,24 @@ import { Time } from "../parts/Time.tsx"
 import { visibleLine } from "../parts/visible.ts"
 import { useSession } from "../session/Session.tsx"
 
+type Operation = components["schemas"]["Operation"]
+
 const states = ["pending", "approved", "completed", "failed", "denied", "expired", "cancelled"] as const
+
+const Decided = ({ of: { resolvedAt, resolvedBy: by } }: { readonly of: Operation }) => (
+  <>
+    {resolvedAt === undefined ? "" : <Time at={resolvedAt} />}
+    {by === undefined ? "" : ` by ${by.type} ${visibleLine(by.identity ?? by.id)}`}
+  </>
+)
+
+const What = ({ of: { id, request, result } }: { readonly of: Operation }) => (
+  <details>
+    <summary>request{result === undefined ? "" : ` and result (${result.status})`}</summary>
+    <Json label={`Request of ${id}`} value={request} />
+    {result === undefined ? null : <Json label={`Result of ${id}`} value={result.body} />}
+  </details>
+)
 
 export const Operations = () => {
   const { troupe } = useSession()
@@ -49,32 +67,22 @@ export const Operations = () => {
         }}
         keyOf={(operation) => operation.id}
         columns={[
-          { name: "Action", cell: ({ action }) => action },
+          {
+            name: "Action",
+            cell: ({ action, id }) => (
+              <Link to="/operations/$operationId" params={{ operationId: id }}>
+                {action}
+              </Link>
+            )
+          },
           { name: "State", cell: (operation) => operation.state },
           {
             name: "Asked by",
             cell: ({ requestedBy: by }) => (by === undefined ? "" : `${by.type} ${visibleLine(by.identity ?? by.id)}`)
           },
           { name: "Asked", cell: ({ createdAt }) => <Time at={createdAt} /> },
-          {
-            name: "Decided",
-            cell: ({ resolvedAt, resolvedBy: by }) => (
-              <>
-                {resolvedAt === undefined ? "" : <Time at={resolvedAt} />}
-                {by === undefined ? "" : ` by ${by.type} ${visibleLine(by.identity ?? by.id)}`}
-              </>
-            )
-          },
-          {
-            name: "What",
-            cell: ({ id, request, result }) => (
-              <details>
-                <summary>request{result === undefined ? "" : ` and result (${result.status})`}</summary>
-                <Json label={`Request of ${id}`} value={request} />
-                {result === undefined ? null : <Json label={`Result of ${id}`} value={result.body} />}
-              </details>
-            )
-          },
+          { name: "Decided", cell: (operation) => <Decided of={operation} /> },
+          { name: "What", cell: (operation) => <What of={operation} /> },
           {
             name: "Change",
             cell: ({ id, state }) =>

@@ -1,7 +1,9 @@
 /** The workspace's profiles. */
 import { useQueryClient } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
+import { useState } from "react"
 import { answerOf } from "../../../src/client/client.ts"
+import { ArchivedToo } from "../parts/ArchivedToo.tsx"
 import { Listing } from "../parts/Listing.tsx"
 import { Fold, Page } from "../parts/Page.tsx"
 import { Time } from "../parts/Time.tsx"
@@ -14,14 +16,21 @@ const path = "/v1/profiles"
 export const Profiles = () => {
   const { troupe } = useSession()
   const queries = useQueryClient()
+  const [includeArchived, setArchived] = useState(false)
   return (
     <Page title="Profiles" path={path}>
+      <ArchivedToo value={includeArchived} onChosen={setArchived} />
       <Listing
         label="Profiles"
         empty="There is no profile yet."
-        queryKey={["profiles"]}
+        queryKey={["profiles", includeArchived]}
         ask={async (query, signal) => {
-          const { nextCursor, profiles } = await answerOf(troupe.api.GET("/v1/profiles", { params: { query }, signal }))
+          const { nextCursor, profiles } = await answerOf(
+            troupe.api.GET("/v1/profiles", {
+              params: { query: { ...query, includeArchived: includeArchived ? "true" : "false" } },
+              signal
+            })
+          )
           return { rows: profiles, nextCursor }
         }}
         keyOf={({ id }) => id}
@@ -39,7 +48,8 @@ export const Profiles = () => {
           { name: "Hooks", cell: ({ hooks }) => hooks.length },
           { name: "Roles", cell: ({ roleIds }) => roleIds.length },
           { name: "Toolsets", cell: ({ toolsetIds }) => toolsetIds.length },
-          { name: "Changed", cell: ({ updatedAt }) => <Time at={updatedAt} /> }
+          { name: "Changed", cell: ({ updatedAt }) => <Time at={updatedAt} /> },
+          { name: "State", cell: ({ archivedAt }) => (archivedAt === undefined ? "active" : "archived") }
         ]}
       />
       <Fold label="New profile">

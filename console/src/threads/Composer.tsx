@@ -13,13 +13,49 @@ const modes = {
 } as const
 type Mode = keyof typeof modes
 
+/** How the message reaches the running turn. */
+const Modes = ({
+  isTurnMeant,
+  mode,
+  onMode,
+  onTurnMeant
+}: {
+  readonly mode: Mode
+  readonly isTurnMeant: boolean
+  readonly onMode: (mode: Mode) => void
+  readonly onTurnMeant: (isMeant: boolean) => void
+}) => {
+  const name = useId()
+  return (
+    <fieldset>
+      <legend className="hidden">How the message reaches the running turn</legend>
+      {(Object.keys(modes) as Array<Mode>).map((each) => (
+        <label key={each} className="check" title={modes[each]}>
+          <input type="radio" name={name} checked={mode === each} onChange={() => onMode(each)} />
+          {each}
+        </label>
+      ))}
+      {mode === "queue" ? null : (
+        <label className="check" title="Refused if another turn runs by then">
+          <input type="checkbox" checked={isTurnMeant} onChange={(event) => onTurnMeant(event.target.checked)} />
+          only this turn
+        </label>
+      )}
+      <span className="quiet">{modes[mode]}</span>
+    </fieldset>
+  )
+}
+
 export const Composer = ({
+  isBusy,
   onSent,
   threadId,
   turnId
 }: {
   readonly threadId: string
-  /** The turn that runs or waits, if one does. */
+  /** A turn runs or waits. */
+  readonly isBusy: boolean
+  /** That turn, as soon as it is known. */
   readonly turnId: string | undefined
   readonly onSent: () => void
 }) => {
@@ -28,6 +64,7 @@ export const Composer = ({
   const [mode, setMode] = useState<Mode>("queue")
   const [isTurnMeant, setTurnMeant] = useState(true)
   const id = useId()
+  const isNamed = isBusy && mode !== "queue" && isTurnMeant
   const send = useMutation({
     mutationFn: () =>
       answerOf(
@@ -35,8 +72,8 @@ export const Composer = ({
           params: { path: { threadId } },
           body: {
             content: [{ type: "text", text }],
-            ...(turnId === undefined ? {} : { mode }),
-            ...(turnId === undefined || mode === "queue" || !isTurnMeant ? {} : { expectedTurnId: turnId })
+            ...(isBusy ? { mode } : {}),
+            ...(isNamed && turnId !== undefined ? { expectedTurnId: turnId } : {})
           }
         })
       ),
@@ -45,7 +82,8 @@ export const Composer = ({
       onSent()
     }
   })
-  const isReady = text.trim() !== "" && !send.isPending
+  // Whoever means this turn waits until it is known which it is.
+  const isReady = text.trim() !== "" && !send.isPending && !(isNamed && turnId === undefined)
   return (
     <form
       className="composer"
@@ -69,24 +107,7 @@ export const Composer = ({
         <Gated scope="run" type="submit" className="primary" disabled={!isReady}>
           Send
         </Gated>
-        {turnId === undefined ? null : (
-          <fieldset>
-            <legend className="hidden">How the message reaches the running turn</legend>
-            {(Object.keys(modes) as Array<Mode>).map((each) => (
-              <label key={each} className="check" title={modes[each]}>
-                <input type="radio" name={`${id}-mode`} checked={mode === each} onChange={() => setMode(each)} />
-                {each}
-              </label>
-            ))}
-            {mode === "queue" ? null : (
-              <label className="check" title="Refused if another turn runs by then">
-                <input type="checkbox" checked={isTurnMeant} onChange={(event) => setTurnMeant(event.target.checked)} />
-                only this turn
-              </label>
-            )}
-            <span className="quiet">{modes[mode]}</span>
-          </fieldset>
-        )}
+        {isBusy ? <Modes mode={mode} onMode={setMode} isTurnMeant={isTurnMeant} onTurnMeant={setTurnMeant} /> : null}
       </div>
       {send.error === null ? null : <Failure failure={send.error} />}
     </form>

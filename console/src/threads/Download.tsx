@@ -1,53 +1,64 @@
-/** The whole log as a file: a line for the thread, then one for each event. */
-import { useState } from "react"
-import { answerOf } from "../../../src/client/client.ts"
-import type { components } from "../../../src/client/types.ts"
-import { failureText } from "../parts/Failure.tsx"
+/** The whole thread as a file (file/format.ts), with its content or without. */
+import { useEffect, useRef, useState } from "react"
+import { exported } from "../file/exporting.ts"
+import { fileEnding, type Thread } from "../file/format.ts"
+import { Failure } from "../parts/Failure.tsx"
 import { useSession } from "../session/Session.tsx"
 
-export const Download = ({
-  lastSeq,
-  thread,
-  threadId
-}: {
-  readonly threadId: string
-  readonly thread: components["schemas"]["Thread"]
-  readonly lastSeq: number
-}) => {
+const save = (file: Blob, name: string) => {
+  const url = URL.createObjectURL(file)
+  const link = document.createElement("a")
+  link.href = url
+  link.download = name
+  link.click()
+  URL.revokeObjectURL(url)
+}
+
+export const Download = ({ thread }: { readonly thread: Thread }) => {
   const { troupe } = useSession()
-  const [state, setState] = useState<string>()
-  const save = async () => {
-    const lines = [JSON.stringify({ type: "troupe.thread", version: 1, exportedAt: new Date().toISOString(), thread })]
-    for (let seen = 0; seen < lastSeq; ) {
-      setState(`${Math.floor((100 * seen) / lastSeq)} %`)
-      const { events } = await answerOf(
-        troupe.api.GET("/v1/threads/{threadId}/events", {
-          params: { path: { threadId }, query: { afterSeq: seen, limit: 200 } }
-        })
+  const [part, setPart] = useState<number>()
+  const [failure, setFailure] = useState<unknown>()
+  const running = useRef<AbortController>(undefined)
+  useEffect(() => () => running.current?.abort(), [])
+  const download = async (withoutContent: boolean) => {
+    const reading = new AbortController()
+    running.current = reading
+    setFailure(undefined)
+    setPart(0)
+    try {
+      const { signal } = reading
+      save(
+        await exported({ troupe, thread, threadId: thread.id, signal }, withoutContent, setPart),
+        `${thread.id}${withoutContent ? ".without-content" : ""}${fileEnding}`
       )
-      if (events.length === 0) break
-      for (const event of events) lines.push(JSON.stringify({ type: "event", event }))
-      seen = events.at(-1)?.seq ?? lastSeq
+    } catch (why) {
+      if (!reading.signal.aborted) setFailure(why)
+    } finally {
+      setPart(undefined)
     }
-    const url = URL.createObjectURL(new Blob([`${lines.join("\n")}\n`], { type: "application/jsonl" }))
-    const link = document.createElement("a")
-    link.href = url
-    link.download = `${threadId}.troupe.jsonl`
-    link.click()
-    URL.revokeObjectURL(url)
   }
   return (
-    <button
-      type="button"
-      disabled={state?.endsWith("%") === true}
-      onClick={() =>
-        void save().then(
-          () => setState(undefined),
-          (failure: unknown) => setState(failureText(failure))
-        )
-      }
-    >
-      {state ?? "Download"}
-    </button>
+    <>
+      <button type="button" disabled={part !== undefined} onClick={() => void download(false)}>
+        Download
+      </button>
+      <button
+        type="button"
+        disabled={part !== undefined}
+        title="Ids, names, types, times, sizes, codes and usage: for reports of what went wrong"
+        onClick={() => void download(true)}
+      >
+        Download without content
+      </button>
+      {part === undefined ? null : (
+        <>
+          <span role="status">{Math.floor(100 * part)} %</span>
+          <button type="button" onClick={() => running.current?.abort()}>
+            Stop
+          </button>
+        </>
+      )}
+      {failure === undefined ? null : <Failure failure={failure} />}
+    </>
   )
 }

@@ -16,6 +16,44 @@ type Change =
   | { readonly type: "remove" }
   | { readonly type: "promote"; readonly mode: "steer" | "interrupt" }
 
+/** What can be done with an input as it stands. */
+const asked = [
+  { label: "Steer with it", change: { type: "promote", mode: "steer" }, className: "" },
+  { label: "Interrupt with it", change: { type: "promote", mode: "interrupt" }, className: "" },
+  { label: "Remove", change: { type: "remove" }, className: "danger" }
+] as const satisfies ReadonlyArray<{
+  readonly label: string
+  readonly change: Change
+  readonly className: string
+}>
+
+const useChange = (threadId: string, inputId: string, onDone: () => void, onSettled: () => void) => {
+  const { troupe } = useSession()
+  const params = { path: { threadId, inputId } }
+  return useMutation({
+    mutationFn: async (change: Change): Promise<void> => {
+      switch (change.type) {
+        case "edit":
+          await troupe.api.PATCH("/v1/threads/{threadId}/queue/{inputId}", {
+            params,
+            body: { content: [{ type: "text", text: change.text }] }
+          })
+          return
+        case "remove":
+          await troupe.api.DELETE("/v1/threads/{threadId}/queue/{inputId}", { params })
+          return
+        case "promote":
+          await troupe.api.POST("/v1/threads/{threadId}/queue/{inputId}/promote", {
+            params,
+            body: { mode: change.mode }
+          })
+      }
+    },
+    onSuccess: onDone,
+    onSettled
+  })
+}
+
 const QueuedInput = ({
   input,
   onChanged,
@@ -25,31 +63,8 @@ const QueuedInput = ({
   readonly input: Queued
   readonly onChanged: () => void
 }) => {
-  const { troupe } = useSession()
   const [text, setText] = useState<string>()
-  const params = { path: { threadId, inputId: input.id } }
-  const change = useMutation({
-    mutationFn: async (asked: Change): Promise<void> => {
-      switch (asked.type) {
-        case "edit":
-          await troupe.api.PATCH("/v1/threads/{threadId}/queue/{inputId}", {
-            params,
-            body: { content: [{ type: "text", text: asked.text }] }
-          })
-          return
-        case "remove":
-          await troupe.api.DELETE("/v1/threads/{threadId}/queue/{inputId}", { params })
-          return
-        case "promote":
-          await troupe.api.POST("/v1/threads/{threadId}/queue/{inputId}/promote", {
-            params,
-            body: { mode: asked.mode }
-          })
-      }
-    },
-    onSuccess: () => setText(undefined),
-    onSettled: onChanged
-  })
+  const { error, isPending, mutate } = useChange(threadId, input.id, () => setText(undefined), onChanged)
   return (
     <li className="card">
       {text === undefined ? (
@@ -70,39 +85,22 @@ const QueuedInput = ({
       <div className="buttons">
         {text === undefined ? (
           <>
-            <Gated scope="run" disabled={change.isPending} onClick={() => setText(contentText(input.content))}>
+            <Gated scope="run" disabled={isPending} onClick={() => setText(contentText(input.content))}>
               Edit
             </Gated>
-            <Gated
-              scope="run"
-              disabled={change.isPending}
-              onClick={() => change.mutate({ type: "promote", mode: "steer" })}
-            >
-              Steer with it
-            </Gated>
-            <Gated
-              scope="run"
-              disabled={change.isPending}
-              onClick={() => change.mutate({ type: "promote", mode: "interrupt" })}
-            >
-              Interrupt with it
-            </Gated>
-            <Gated
-              scope="run"
-              className="danger"
-              disabled={change.isPending}
-              onClick={() => change.mutate({ type: "remove" })}
-            >
-              Remove
-            </Gated>
+            {asked.map(({ change, className, label }) => (
+              <Gated key={label} scope="run" className={className} disabled={isPending} onClick={() => mutate(change)}>
+                {label}
+              </Gated>
+            ))}
           </>
         ) : (
           <>
             <Gated
               scope="run"
               className="primary"
-              disabled={change.isPending || text.trim() === ""}
-              onClick={() => change.mutate({ type: "edit", text })}
+              disabled={isPending || text.trim() === ""}
+              onClick={() => mutate({ type: "edit", text })}
             >
               Save
             </Gated>
@@ -112,7 +110,7 @@ const QueuedInput = ({
           </>
         )}
       </div>
-      {change.error === null ? null : <Failure failure={change.error} />}
+      {error === null ? null : <Failure failure={error} />}
     </li>
   )
 }

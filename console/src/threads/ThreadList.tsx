@@ -1,9 +1,10 @@
 /** The workspace's threads, newest change first. */
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
+import { useQuery } from "@tanstack/react-query"
 import { getRouteApi, Link } from "@tanstack/react-router"
 import { useVirtualizer } from "@tanstack/react-virtual"
-import { useEffect, useId, useRef } from "react"
+import { useCallback, useEffect, useId, useRef } from "react"
 import { answerOf } from "../../../src/client/client.ts"
+import type { components } from "../../../src/client/types.ts"
 import { Copy, curlOf } from "../parts/Copy.tsx"
 import { Failure } from "../parts/Failure.tsx"
 import { Scroll } from "../parts/Scroll.tsx"
@@ -11,16 +12,100 @@ import { Status } from "../parts/Status.tsx"
 import { Time } from "../parts/Time.tsx"
 import { visibleLine } from "../parts/visible.ts"
 import { useSession } from "../session/Session.tsx"
+import { useThreads } from "./useThreads.ts"
 
 const route = getRouteApi("/threads")
 const rowHeight = 64
 const statuses = ["running", "awaiting", "idle", "failed", "cancelled"] as const
 
+interface Search {
+  readonly agentId?: string | undefined
+  readonly identity?: string | undefined
+  readonly state?: string | undefined
+}
+
+const ThreadFilters = ({
+  curl,
+  names,
+  onLook,
+  search
+}: {
+  readonly search: Search
+  /** Of agents, by id. */
+  readonly names: ReadonlyMap<string, string>
+  readonly onLook: (change: Search) => unknown
+  /** The request that lists the same. */
+  readonly curl: string
+}) => {
+  const ids = { agent: useId(), identity: useId(), state: useId() }
+  return (
+    <form className="filters" onSubmit={(event) => event.preventDefault()}>
+      <label htmlFor={ids.agent}>Agent</label>
+      <select
+        id={ids.agent}
+        value={search.agentId ?? ""}
+        onChange={(event) => void onLook({ agentId: event.target.value })}
+      >
+        <option value="">all</option>
+        {[...names].map(([id, name]) => (
+          <option key={id} value={id}>
+            {visibleLine(name)}
+          </option>
+        ))}
+      </select>
+      <label htmlFor={ids.identity}>Identity</label>
+      <input
+        id={ids.identity}
+        defaultValue={search.identity ?? ""}
+        onBlur={(event) => void onLook({ identity: event.target.value.trim() })}
+        onKeyDown={(event) => {
+          if (event.key === "Enter") void onLook({ identity: event.currentTarget.value.trim() })
+        }}
+      />
+      <label htmlFor={ids.state}>State</label>
+      <select
+        id={ids.state}
+        value={search.state ?? ""}
+        onChange={(event) => void onLook({ state: event.target.value })}
+      >
+        <option value="">all</option>
+        <option value="waiting">waiting for somebody</option>
+        {statuses.map((one) => (
+          <option key={one}>{one}</option>
+        ))}
+      </select>
+      <Copy label="copy as curl" text={() => curlOf("GET", curl)} />
+    </form>
+  )
+}
+
+const ThreadRow = ({
+  name,
+  row: { lastSeq, model, pendingWaits, status, thread, updatedAt },
+  top
+}: {
+  readonly row: components["schemas"]["ThreadSummary"]
+  /** Of its agent, where that is known. */
+  readonly name: string | undefined
+  readonly top: number
+}) => (
+  <li style={{ transform: `translateY(${top}px)`, height: rowHeight }}>
+    <Link to="/threads/$threadId" params={{ threadId: thread.id }}>
+      <span className="title">{thread.title === undefined ? thread.id : visibleLine(thread.title)}</span>
+      <Status status={status} />
+      {pendingWaits.length > 0 ? <span className="badge">{pendingWaits.length} waiting</span> : null}
+      <span className="quiet">
+        {visibleLine(name ?? thread.agentId)} · {model ?? "no model yet"} · {lastSeq} events
+        {thread.identity === undefined ? "" : ` · ${visibleLine(thread.identity)}`} · <Time at={updatedAt} />
+      </span>
+    </Link>
+  </li>
+)
+
 export const ThreadList = () => {
   const { troupe } = useSession()
   const search = route.useSearch()
   const navigate = route.useNavigate()
-  const ids = { agent: useId(), identity: useId(), state: useId() }
   const status = statuses.find((one) => one === search.state)
   const filter = {
     ...(search.agentId === undefined ? {} : { agentId: search.agentId }),
@@ -33,19 +118,7 @@ export const ThreadList = () => {
     queryFn: ({ signal }) => answerOf(troupe.api.GET("/v1/agents", { params: { query: { limit: 200 } }, signal }))
   })
   const names = new Map(agents.data?.agents.map(({ id, name }) => [id, name]))
-  const pages = useInfiniteQuery({
-    queryKey: ["threads", filter],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam, signal }) =>
-      answerOf(
-        troupe.api.GET("/v1/threads", {
-          params: { query: { ...filter, limit: 50, ...(pageParam === undefined ? {} : { cursor: pageParam }) } },
-          signal
-        })
-      ),
-    getNextPageParam: ({ nextCursor }) => nextCursor
-  })
-  const rows = pages.data?.pages.flatMap(({ threads }) => threads) ?? []
+  const { failure, hasNewer, pages, rows, showNewest } = useThreads(filter)
   const scroller = useRef<HTMLElement>(null)
   const virtual = useVirtualizer({
     count: rows.length,
@@ -60,71 +133,39 @@ export const ThreadList = () => {
     if (last >= rows.length - 5 && hasNextPage && !isFetchingNextPage) void fetchNextPage()
   }, [last, rows.length, hasNextPage, isFetchingNextPage, fetchNextPage])
 
-  const look = (change: { readonly agentId?: string; readonly identity?: string; readonly state?: string }) =>
-    navigate({ search: { ...search, ...change }, replace: true })
+  const toNewest = useCallback(() => {
+    showNewest()
+    if (scroller.current !== null) scroller.current.scrollTop = 0
+  }, [showNewest])
+  // Whoever is at the top sees the newest ones anyway.
+  useEffect(() => {
+    if (hasNewer && (scroller.current?.scrollTop ?? 0) < rowHeight) showNewest()
+  }, [hasNewer, showNewest])
+
+  const look = (change: Search) => navigate({ search: { ...search, ...change }, replace: true })
 
   return (
     <section className="tall">
       <h1>Threads</h1>
-      <form className="filters" onSubmit={(event) => event.preventDefault()}>
-        <label htmlFor={ids.agent}>Agent</label>
-        <select
-          id={ids.agent}
-          value={search.agentId ?? ""}
-          onChange={(event) => void look({ agentId: event.target.value })}
-        >
-          <option value="">all</option>
-          {[...names].map(([id, name]) => (
-            <option key={id} value={id}>
-              {visibleLine(name)}
-            </option>
-          ))}
-        </select>
-        <label htmlFor={ids.identity}>Identity</label>
-        <input
-          id={ids.identity}
-          defaultValue={search.identity ?? ""}
-          onBlur={(event) => void look({ identity: event.target.value.trim() })}
-          onKeyDown={(event) => {
-            if (event.key === "Enter") void look({ identity: event.currentTarget.value.trim() })
-          }}
-        />
-        <label htmlFor={ids.state}>State</label>
-        <select
-          id={ids.state}
-          value={search.state ?? ""}
-          onChange={(event) => void look({ state: event.target.value })}
-        >
-          <option value="">all</option>
-          <option value="waiting">waiting for somebody</option>
-          {statuses.map((one) => (
-            <option key={one}>{one}</option>
-          ))}
-        </select>
-        <Copy label="copy as curl" text={() => curlOf("GET", `/v1/threads?${new URLSearchParams(filter)}`)} />
-      </form>
-      {pages.error === null ? null : <Failure failure={pages.error} retry={() => void pages.refetch()} />}
+      <p>
+        <Link to="/open">Open a downloaded thread</Link>
+      </p>
+      <ThreadFilters names={names} search={search} onLook={look} curl={`/v1/threads?${new URLSearchParams(filter)}`} />
+      {failure === null ? null : <Failure failure={failure} retry={() => void pages.refetch()} />}
+      {hasNewer ? (
+        <p>
+          <button type="button" onClick={toNewest}>
+            Much has changed: show the newest
+          </button>
+        </p>
+      ) : null}
       {rows.length === 0 && pages.isSuccess && !hasNextPage ? <p className="quiet">There is no such thread.</p> : null}
       <Scroll className="scroller" ref={scroller} label="Threads">
         <ul className="rows" style={{ height: virtual.getTotalSize() }}>
           {items.map(({ index, start }) => {
             const row = rows[index]
             if (row === undefined) return null
-            const { lastSeq, model, pendingWaits, status, thread, updatedAt } = row
-            return (
-              <li key={thread.id} style={{ transform: `translateY(${start}px)`, height: rowHeight }}>
-                <Link to="/threads/$threadId" params={{ threadId: thread.id }}>
-                  <span className="title">{thread.title === undefined ? thread.id : visibleLine(thread.title)}</span>
-                  <Status status={status} />
-                  {pendingWaits.length > 0 ? <span className="badge">{pendingWaits.length} waiting</span> : null}
-                  <span className="quiet">
-                    {visibleLine(names.get(thread.agentId) ?? thread.agentId)} · {model ?? "no model yet"} · {lastSeq}{" "}
-                    events{thread.identity === undefined ? "" : ` · ${visibleLine(thread.identity)}`} ·{" "}
-                    <Time at={updatedAt} />
-                  </span>
-                </Link>
-              </li>
-            )
+            return <ThreadRow key={row.thread.id} row={row} name={names.get(row.thread.agentId)} top={start} />
           })}
         </ul>
       </Scroll>

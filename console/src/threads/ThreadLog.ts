@@ -1,45 +1,51 @@
 /**
  * A window of a thread's log, and what comes.
  *
- * W1. seq has no gaps: what is held is one stretch, `from` to `to`, and any other stretch is one request.
- * W2. Where the window reaches the end of the log it follows it, by the stream or, without one, by long polls.
+ * W1. seq has no gaps: what is held is one stretch, and any other stretch is one request.
+ * W2. The end of the log is followed, by the stream or, without one, by a short question every few seconds: a tab
+ *     without a stream holds no connection.
  * W3. Deltas are the text of an answer that is being written; they go when the answer is recorded, or discarded.
+ * W4. Nothing is followed before a stretch was shown, and nothing behind the signal that ends it: a page that is left
+ *     holds no stream.
  */
 import { answerOf, type Troupe } from "../../../src/client/client.ts"
 import { followThread, type LogEvent } from "../../../src/client/follow.ts"
 import { rest, withStream } from "../live/slots.ts"
-
-export interface Window {
-  readonly events: ReadonlyArray<LogEvent>
-  /** seq of the last event of the log, as far as it is known. */
-  readonly lastSeq: number
-  /** Text that is being written, by the id that its event will have. */
-  readonly writing: ReadonlyMap<string, { readonly turnId: string; readonly text: string }>
-  readonly isLoading: boolean
-  readonly failure: unknown
-  /** Raised whenever something came that the thread's detail tells of. */
-  readonly news: number
-}
+import {
+  appended,
+  came,
+  discarded,
+  empty,
+  firstOf,
+  holds,
+  lastOf,
+  type Movable,
+  prepended,
+  reachesEnd,
+  reachesStart,
+  type Window,
+  type Written,
+  wrote
+} from "./window.ts"
 
 const portion = 200
-/** How many events are held before those at the other end are let go. */
-const mostHeld = 4_000
+const pollMs = 3_000
+/** Before what failed is tried again. */
+const againMs = 5_000
 
-const empty: Window = { events: [], lastSeq: 0, writing: new Map(), isLoading: true, failure: undefined, news: 0 }
+type Delta = Written & { readonly eventId: string }
 
-interface Delta {
-  readonly turnId: string
-  readonly eventId: string
-  readonly text: string
-}
-
-export class ThreadLog {
+export class ThreadLog implements Movable {
   #window = empty
   readonly #listeners = new Set<() => void>()
   readonly #troupe: Troupe
   readonly #threadId: string
   #isAsking = false
   #frame: number | undefined
+  #wasShown = false
+  /** Counts what was shown: an answer for an earlier window is of no use. */
+  #shows = 0
+  #place = { seq: 0, lastSeq: 0 }
 
   constructor(troupe: Troupe, threadId: string) {
     this.#troupe = troupe
@@ -52,13 +58,6 @@ export class ThreadLog {
   }
   readonly snapshot = () => this.#window
 
-  get #from() {
-    return this.#window.events[0]?.seq ?? 1
-  }
-  get #to() {
-    return this.#window.events.at(-1)?.seq ?? 0
-  }
-
   /** Many changes are shown as one, with the browser's next frame. */
   #change(change: Partial<Window>) {
     this.#window = { ...this.#window, ...change }
@@ -68,35 +67,59 @@ export class ThreadLog {
     })
   }
 
-  async #page(afterSeq: number, limit: number, signal?: AbortSignal, waitSeconds = 0) {
+  async #page(afterSeq: number, limit: number, signal?: AbortSignal) {
     const { events } = await answerOf(
       this.#troupe.api.GET("/v1/threads/{threadId}/events", {
-        params: {
-          path: { threadId: this.#threadId },
-          query: { afterSeq, limit, ...(waitSeconds === 0 ? {} : { waitSeconds }) }
-        },
+        params: { path: { threadId: this.#threadId }, query: { afterSeq, limit } },
         ...(signal === undefined ? {} : { signal })
       })
     )
     return events
   }
 
-  /** Shows what is around a seq; 0: the end of the log. */
-  async show(seq: number, lastSeq: number) {
-    const middle = seq === 0 ? lastSeq : Math.min(seq, lastSeq)
-    const after = Math.max(0, seq === 0 ? lastSeq - portion : middle - portion / 2)
-    try {
-      this.#change({ events: await this.#page(after, portion), lastSeq, isLoading: false, failure: undefined })
-    } catch (failure) {
-      this.#change({ isLoading: false, failure })
+  /** Where the window begins: around a seq; 0 is the end of the log, which goes to `lastSeq` as far as is known. */
+  begin(seq: number, lastSeq: number) {
+    this.#place = { seq, lastSeq }
+  }
+
+  /** Moves the window to a seq, where it is not there already; 0 is the end of the log. */
+  async show(seq: number) {
+    this.#place = { seq, lastSeq: Math.max(this.#place.lastSeq, this.#window.lastSeq) }
+    // What follows the log shows it first, and there.
+    if (!this.#wasShown || (seq === 0 ? reachesEnd(this.#window) : holds(this.#window, seq))) return
+    await this.again()
+  }
+
+  /** Asks once more for what could not be shown. */
+  async again() {
+    await this.#show().catch((failure: unknown) => this.#change({ isLoading: false, failure }))
+  }
+
+  async #show(signal?: AbortSignal) {
+    for (let place: object | undefined; place !== this.#place; ) {
+      place = this.#place
+      const show = ++this.#shows
+      const { lastSeq, seq } = this.#place
+      const after = Math.max(0, seq === 0 ? lastSeq - portion : Math.min(seq, lastSeq) - portion / 2)
+      const events = await this.#page(after, portion, signal)
+      if (show !== this.#shows) return
+      this.#wasShown = true
+      this.#change({
+        events,
+        lastSeq: Math.max(lastSeq, this.#window.lastSeq, events.at(-1)?.seq ?? 0),
+        isLoading: false,
+        failure: undefined
+      })
     }
   }
 
-  async #extend(ask: () => Promise<ReadonlyArray<LogEvent>>, join: (more: ReadonlyArray<LogEvent>) => void) {
+  async #extend(ask: () => Promise<ReadonlyArray<LogEvent>>, join: (more: ReadonlyArray<LogEvent>) => Window) {
     if (this.#isAsking) return
     this.#isAsking = true
+    const show = this.#shows
     try {
-      join(await ask())
+      const more = await ask()
+      if (show === this.#shows) this.#change({ ...join(more), failure: undefined })
     } catch (failure) {
       this.#change({ failure })
     } finally {
@@ -104,74 +127,55 @@ export class ThreadLog {
     }
   }
 
-  /** The portion before the window. */
-  earlier() {
-    const from = this.#from
-    if (from <= 1) return
+  readonly earlier = () => {
+    if (reachesStart(this.#window)) return
+    const from = firstOf(this.#window)
     const after = Math.max(0, from - 1 - portion)
     void this.#extend(
       () => this.#page(after, from - 1 - after),
-      (more) => this.#change({ events: [...more, ...this.#window.events].slice(0, mostHeld) })
+      (more) => prepended(this.#window, more)
     )
   }
 
-  /** The portion behind it. */
-  later() {
-    const to = this.#to
-    if (to >= this.#window.lastSeq) return
+  readonly later = () => {
+    if (reachesEnd(this.#window)) return
     void this.#extend(
-      () => this.#page(to, portion),
-      (more) => this.#append(more)
+      () => this.#page(lastOf(this.#window), portion),
+      (more) => appended(this.#window, more)
     )
   }
 
-  get reachesEnd() {
-    return this.#to >= this.#window.lastSeq
-  }
-  get reachesStart() {
-    return this.#from <= 1
-  }
-
-  #append(more: ReadonlyArray<LogEvent>) {
-    const next = more.filter(({ seq }) => seq > this.#to)
-    if (next.length === 0) return
-    const writing = new Map(this.#window.writing)
-    for (const event of next) {
-      writing.delete(event.eventId)
-      if (/^turn_/.test(event.type))
-        for (const [id, { turnId }] of writing) if (turnId === event.turnId) writing.delete(id)
-    }
-    const events = [...this.#window.events, ...next]
-    this.#change({
-      events: events.slice(Math.max(0, events.length - mostHeld)),
-      lastSeq: Math.max(this.#window.lastSeq, next.at(-1)?.seq ?? 0),
-      writing,
-      news: this.#window.news + 1
-    })
+  readonly find: Movable["find"] = async (fits, direction, signal) => {
+    if (direction === "earlier")
+      for (let from = firstOf(this.#window); from > 1 && !signal.aborted; ) {
+        const after = Math.max(0, from - 1 - portion)
+        const found = (await this.#page(after, from - 1 - after, signal)).findLast(fits)
+        if (found !== undefined) return found
+        from = after + 1
+      }
+    else
+      for (let to = lastOf(this.#window); to < this.#window.lastSeq && !signal.aborted; ) {
+        const page = await this.#page(to, portion, signal)
+        const found = page.find(fits)
+        if (found !== undefined || page.length === 0) return found
+        to = page.at(-1)?.seq ?? to
+      }
+    return undefined
   }
 
-  #come(event: LogEvent) {
-    // Whoever looks at an earlier stretch sees that there is more, and goes on looking.
-    if (this.reachesEnd) this.#append([event])
-    else this.#change({ lastSeq: Math.max(this.#window.lastSeq, event.seq), news: this.#window.news + 1 })
-  }
-
-  #write({ eventId, text, turnId }: Delta) {
-    const writing = new Map(this.#window.writing)
-    writing.set(eventId, { turnId, text: (writing.get(eventId)?.text ?? "") + text })
-    this.#change({ writing })
-  }
-
-  /** W2, until the signal ends it. */
+  /** W2 and W4, until the signal ends it. */
   async follow(signal: AbortSignal, onLine: (isOpen: boolean) => void) {
     while (!signal.aborted) {
       try {
+        if (!this.#wasShown) await this.#show(signal)
         const had = await withStream(signal, () => this.#stream(signal, onLine))
-        if (!had) await this.#poll(signal)
+        if (had) continue
+        await this.#poll(signal)
+        await rest(pollMs, signal)
       } catch (failure) {
         if (signal.aborted) return
-        this.#change({ failure })
-        await rest(5_000, signal)
+        this.#change({ isLoading: false, failure })
+        await rest(againMs, signal)
       }
     }
   }
@@ -179,18 +183,22 @@ export class ThreadLog {
   async #stream(signal: AbortSignal, onLine: (isOpen: boolean) => void) {
     const options = { afterSeq: this.#window.lastSeq, deltas: true, signal, onLine }
     for await (const { data, event } of followThread(this.#troupe, this.#threadId, options)) {
-      if (event === "event") this.#come(data as LogEvent)
-      else if (event === "delta") this.#write(data as Delta)
-      else if (event === "discard") {
-        const writing = new Map(this.#window.writing)
-        writing.delete((data as Delta).eventId)
-        this.#change({ writing })
-      } else if (event === "status" || event === "queue" || event === "wait")
+      if (event === "ready") this.#change({ failure: undefined })
+      else if (event === "event") this.#change(came(this.#window, data as LogEvent))
+      else if (event === "delta") this.#change({ writing: wrote(this.#window, data as Delta) })
+      else if (event === "discard") this.#change({ writing: discarded(this.#window, (data as Delta).eventId) })
+      else if (event === "status" || event === "queue" || event === "wait")
         this.#change({ news: this.#window.news + 1 })
     }
   }
 
+  /** What the log has more. The queue and the waits have no event: they are asked for again each time. */
   async #poll(signal: AbortSignal) {
-    for (const event of await this.#page(this.#window.lastSeq, portion, signal, 20)) this.#come(event)
+    for (let isMore = true; isMore; ) {
+      const events = await this.#page(this.#window.lastSeq, portion, signal)
+      for (const event of events) this.#change(came(this.#window, event))
+      isMore = events.length === portion
+    }
+    this.#change({ failure: undefined, news: this.#window.news + 1 })
   }
 }

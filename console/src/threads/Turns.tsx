@@ -1,6 +1,10 @@
 /** The thread's turns, newest first: how each ended, what it did and what it cost. */
+import { useQueryClient } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
+import { useCallback } from "react"
 import { answerOf } from "../../../src/client/client.ts"
+import { useLooking } from "../live/looking.ts"
+import { Copy, curlOf } from "../parts/Copy.tsx"
 import { Listing } from "../parts/Listing.tsx"
 import { Time } from "../parts/Time.tsx"
 import { visibleLine } from "../parts/visible.ts"
@@ -9,15 +13,26 @@ import { useSession } from "../session/Session.tsx"
 const number = (count: number) => count.toLocaleString("en")
 const seconds = (from: string, to: string) => `${((Date.parse(to) - Date.parse(from)) / 1_000).toFixed(1)} s`
 
+const restMs = 1_000
+
 /** `lastSeq`: of the log, so that what is new is asked for. */
 export const Turns = ({ lastSeq, threadId }: { readonly threadId: string; readonly lastSeq: number }) => {
   const { troupe } = useSession()
+  const queries = useQueryClient()
+  const look = useCallback(
+    () => queries.invalidateQueries({ queryKey: ["turns", threadId] }, { cancelRefetch: false }),
+    [queries, threadId]
+  )
+  useLooking(lastSeq, look, restMs)
   return (
     <section className="scroller" aria-label="Turns">
+      <p className="filters">
+        <Copy label="copy as curl" text={() => curlOf("GET", `/v1/threads/${threadId}/turns`)} />
+      </p>
       <Listing
         label="Turns"
         empty="It has had no turn yet."
-        queryKey={["turns", threadId, lastSeq]}
+        queryKey={["turns", threadId]}
         ask={async (query, signal) => {
           const { nextCursor, turns } = await answerOf(
             troupe.api.GET("/v1/threads/{threadId}/turns", { params: { path: { threadId }, query }, signal })

@@ -29,8 +29,8 @@ const statements = [
   ) with (fillfactor = 70)`,
   // Sets aside what calls may cost, of many at once: each on its own, in order. Whoever spends for an agent or a thread
   // holds its lock until the end of the transaction, and each query below sees what was written before it was given. A
-  // plain statement would not: after waiting for a lock its sub-queries still read from before. Limits are read here, so
-  // that a changed one holds for the next call.
+  // plain statement would not: after waiting for a lock its sub-queries still read from before. Limits are read here,
+  // so that a changed one holds for the next call.
   sql`create or replace function reserve_costs(workspaces uuid[], ids uuid[], subjects uuid[], chains text[],
       amounts float8[], prompts float8[], known float8[])
     returns table (place int, verdict text) language plpgsql as $$

@@ -1,8 +1,8 @@
 /**
  * Threads that take no input any more, and what is left of those that were deleted.
  *
- * The version before does not know the tables and works beside it: its lists show archived threads too. A rollback to it
- * removes this migration's name and leaves what it made; each statement may find its work done.
+ * The version before does not know the tables and works beside it: its lists show archived threads too. A rollback to
+ * it removes this migration's name and leaves what it made; each statement may find its work done.
  */
 import { type Kysely, sql } from "kysely"
 

@@ -7,8 +7,8 @@
 import { type Kysely, sql } from "kysely"
 
 const statements = [
-  // `sealed` is the secret that signs; `previous` signs beside it until `previous_until`. `failures` counts attempts that
-  // failed in a row, the first of them at `failing_since`.
+  // `sealed` is the secret that signs; `previous` signs beside it until `previous_until`. `failures` counts attempts
+  // that failed in a row, the first of them at `failing_since`.
   sql`create table if not exists webhooks (
     workspace       uuid not null,
     id              uuid not null,

@@ -83,6 +83,52 @@ const toldOld = (options: TransportOptions, failure: McpFailure) => {
   )
 }
 
+/** What the server offers, page by page, up to more than a toolset may have. */
+const offersOf = async (client: Client, tasks: boolean, signal: AbortSignal): Promise<Offers> => {
+  const offers: ListToolsResult["tools"] = []
+  let cursor: string | undefined
+  for (let page = 0; page < mostPages && offers.length <= limits.toolsPerToolset; page++) {
+    const { nextCursor, tools } = await client.request(
+      { method: "tools/list", ...(cursor !== undefined && { params: { cursor } }) },
+      { signal, timeout: limits.mcpProbeMs }
+    )
+    offers.push(...tools)
+    if (nextCursor === undefined) return { offers, complete: true, tasks }
+    cursor = nextCursor
+  }
+  return { offers, complete: false, tasks }
+}
+
+/** A call that answers with its result. */
+const plainCall = (
+  client: Client,
+  tool: Tool,
+  { input, ...given }: CallRequest,
+  progressed: (progress: Progress) => void
+) =>
+  attempt((signal) =>
+    client.callTool(
+      {
+        name: ownName(tool),
+        ...(isJsonObject(input) && { arguments: input }),
+        _meta: metaOf(given)
+      },
+      {
+        signal,
+        // Whoever calls gives up sooner: no result, no progress.
+        timeout: mostMs(tool.timeoutMs) + 1_000,
+        onprogress: ({ message, progress, total }) =>
+          progressed({ progress, ...(total !== undefined && { total }), ...(message !== undefined && { message }) }),
+        headers: { "idempotency-key": given.toolCallId, [answerWithin]: String(mostMs(tool.timeoutMs)) },
+        // Of its input schema the SDK reads which arguments travel as headers too.
+        toolDefinition: {
+          name: ownName(tool),
+          inputSchema: { ...(isJsonObject(tool.inputSchema) && tool.inputSchema), type: "object" }
+        }
+      }
+    )
+  )
+
 export const openSession = Effect.fnUntraced(function* (options: TransportOptions, listener?: SessionListener) {
   const client = new Client(identity, {
     versionNegotiation: { mode: "auto" },
@@ -115,55 +161,18 @@ export const openSession = Effect.fnUntraced(function* (options: TransportOption
   const tasks = client.getServerCapabilities()?.tasks?.requests?.tools?.call !== undefined
   const scope = yield* Effect.scope
 
-  const pages = async (signal: AbortSignal): Promise<Offers> => {
-    const offers: ListToolsResult["tools"] = []
-    let cursor: string | undefined
-    for (let page = 0; page < mostPages && offers.length <= limits.toolsPerToolset; page++) {
-      const { nextCursor, tools } = await client.request(
-        { method: "tools/list", ...(cursor !== undefined && { params: { cursor } }) },
-        { signal, timeout: limits.mcpProbeMs }
-      )
-      offers.push(...tools)
-      if (nextCursor === undefined) return { offers, complete: true, tasks }
-      cursor = nextCursor
-    }
-    return { offers, complete: false, tasks }
-  }
-
-  const plainCall = (tool: Tool, { input, ...given }: CallRequest, progressed: (progress: Progress) => void) =>
-    attempt((signal) =>
-      client.callTool(
-        {
-          name: ownName(tool),
-          ...(isJsonObject(input) && { arguments: input }),
-          _meta: metaOf(given)
-        },
-        {
-          signal,
-          // Whoever calls gives up sooner: no result, no progress.
-          timeout: mostMs(tool.timeoutMs) + 1_000,
-          onprogress: ({ message, progress, total }) =>
-            progressed({ progress, ...(total !== undefined && { total }), ...(message !== undefined && { message }) }),
-          headers: { "idempotency-key": given.toolCallId, [answerWithin]: String(mostMs(tool.timeoutMs)) },
-          // Of its input schema the SDK reads which arguments travel as headers too.
-          toolDefinition: {
-            name: ownName(tool),
-            inputSchema: { ...(isJsonObject(tool.inputSchema) && tool.inputSchema), type: "object" }
-          }
-        }
-      )
-    )
-
   const session: Session = {
     list: Effect.suspend(() =>
       client.getServerCapabilities()?.tools === undefined
         ? Effect.succeed({ offers: [], complete: true, tasks, note: "the server offers no tools" })
-        : attempt(pages).pipe(within(limits.mcpProbeMs, "no list of tools"))
+        : attempt((signal) => offersOf(client, tasks, signal)).pipe(within(limits.mcpProbeMs, "no list of tools"))
     ),
 
     call: (tool, asked, progressed) =>
       wanted.during(
-        tool.execution === undefined ? plainCall(tool, asked, progressed) : runAsTask(client, scope, tool, asked)
+        tool.execution === undefined
+          ? plainCall(client, tool, asked, progressed)
+          : runAsTask(client, scope, tool, asked)
       )
   }
   return session

@@ -45,6 +45,47 @@ const unheard = (failure: McpFailure) =>
 const ended = (said: string, { statusMessage }: Task) =>
   new McpFailure({ reason: "refused", message: statusMessage ? `${said}: ${statusMessage.slice(0, 2_000)}` : said })
 
+const about = { timeout: limits.mcpProbeMs }
+const cancelTask = (client: Client, taskId: string) =>
+  attempt((signal) =>
+    client.request({ method: "tasks/cancel", params: { taskId } }, anything, { ...about, signal })
+  ).pipe(Effect.timeoutOption(cancelMs), Effect.ignore)
+
+/** Asks until the task is over, and fetches its result. */
+const watchTask = Effect.fnUntraced(function* (client: Client, scope: Scope.Scope, begun: Task) {
+  const { taskId } = begun
+  const ask = attempt((signal) =>
+    client.request({ method: "tasks/get", params: { taskId } }, state, { ...about, signal })
+  )
+  const fetchResult = attempt(
+    (signal): Promise<CallToolResult> =>
+      client.request({ method: "tasks/result", params: { taskId } }, specTypeSchemas.CallToolResult, {
+        ...about,
+        signal
+      })
+  )
+  const again = (task: Task) => ({ while: isPassing, times: asksAgain, schedule: Schedule.spaced(pauseOf(task)) })
+
+  let task = begun
+  while (task.status === "working") {
+    yield* Effect.sleep(pauseOf(task))
+    task = yield* ask.pipe(Effect.retry(again(task)), Effect.mapError(unheard))
+  }
+  const { status } = task
+  if (status === "input_required") {
+    yield* Effect.forkIn(cancelTask(client, taskId), scope)
+    return yield* new McpFailure({ reason: "refused", message: wantsInput })
+  }
+  if (status === "cancelled") return yield* ended("the server has cancelled the task", task)
+  return yield* fetchResult.pipe(
+    Effect.retry(again(task)),
+    // Of one that has failed it is known how it ended, though it has no result.
+    Effect.mapError((failure) =>
+      status === "failed" ? ended(`the task has failed: ${failure.message}`, task) : unheard(failure)
+    )
+  )
+})
+
 /** In the scope of the session: what has to be said to the server is said there, though the caller is gone. */
 export const runAsTask = Effect.fnUntraced(function* (
   client: Client,
@@ -73,51 +114,11 @@ export const runAsTask = Effect.fnUntraced(function* (
     )
   )
 
-  const about = { timeout: limits.mcpProbeMs }
-  const cancel = (taskId: string) =>
-    attempt((signal) =>
-      client.request({ method: "tasks/cancel", params: { taskId } }, anything, { ...about, signal })
-    ).pipe(Effect.timeoutOption(cancelMs), Effect.ignore)
-
-  const watch = Effect.fnUntraced(function* (begun: Task) {
-    const { taskId } = begun
-    const ask = attempt((signal) =>
-      client.request({ method: "tasks/get", params: { taskId } }, state, { ...about, signal })
-    )
-    const fetchResult = attempt(
-      (signal): Promise<CallToolResult> =>
-        client.request({ method: "tasks/result", params: { taskId } }, specTypeSchemas.CallToolResult, {
-          ...about,
-          signal
-        })
-    )
-    const again = (task: Task) => ({ while: isPassing, times: asksAgain, schedule: Schedule.spaced(pauseOf(task)) })
-
-    let task = begun
-    while (task.status === "working") {
-      yield* Effect.sleep(pauseOf(task))
-      task = yield* ask.pipe(Effect.retry(again(task)), Effect.mapError(unheard))
-    }
-    const { status } = task
-    if (status === "input_required") {
-      yield* Effect.forkIn(cancel(taskId), scope)
-      return yield* new McpFailure({ reason: "refused", message: wantsInput })
-    }
-    if (status === "cancelled") return yield* ended("the server has cancelled the task", task)
-    return yield* fetchResult.pipe(
-      Effect.retry(again(task)),
-      // Of one that has failed it is known how it ended, though it has no result.
-      Effect.mapError((failure) =>
-        status === "failed" ? ended(`the task has failed: ${failure.message}`, task) : unheard(failure)
-      )
-    )
-  })
-
   return yield* Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {
       const creating = yield* Effect.forkIn(Effect.interruptible(create), scope)
       const dropUnborn = Fiber.join(creating).pipe(
-        Effect.flatMap(({ task }) => cancel(task.taskId)),
+        Effect.flatMap(({ task }) => cancelTask(client, task.taskId)),
         Effect.timeoutOption(cancelMs),
         Effect.ensuring(Fiber.interrupt(creating)),
         Effect.ignore,
@@ -126,8 +127,8 @@ export const runAsTask = Effect.fnUntraced(function* (
       const { task } = yield* restore(Fiber.join(creating)).pipe(
         Effect.onInterrupt(() => Effect.forkIn(dropUnborn, scope))
       )
-      return yield* restore(watch(task)).pipe(
-        Effect.onInterrupt(() => Effect.forkIn(Effect.interruptible(cancel(task.taskId)), scope))
+      return yield* restore(watchTask(client, scope, task)).pipe(
+        Effect.onInterrupt(() => Effect.forkIn(Effect.interruptible(cancelTask(client, task.taskId)), scope))
       )
     })
   )

@@ -130,7 +130,8 @@ export const subscriptionsFamily = ({ approval, changing, database }: Subscripti
   return {
     name: "subscriptions",
     description:
-      "What wakes you: subscriptions to feeds of the workspace. Messages that match become messages to you, at once or " +
+      "What wakes you: subscriptions to feeds of the workspace. Messages that match become messages to you, at " +
+      "once or " +
       "gathered, in new threads or in one.",
     tools: [
       builtIn({
@@ -173,7 +174,8 @@ export const subscriptionsFamily = ({ approval, changing, database }: Subscripti
       builtIn({
         name: "subscriptions.create",
         description:
-          "Subscribes you to a feed. intent is what you are to do with its messages, said to you with them; condition " +
+          "Subscribes you to a feed. intent is what you are to do with its messages, said to you with them; " +
+          "condition " +
           `is CEL over text, tags, data and principal. You have at most ${limits.subscriptionsPerAgent}.`,
         input: CreateInput,
         readOnly: false,

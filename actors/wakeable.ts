@@ -1,0 +1,136 @@
+/** A registry as the sweep and the end of a node have it, whatever its kind. */
+import { Effect } from "effect"
+import type { InboxRow } from "../src/journal/Journal.ts"
+import type { Lease } from "../src/journal/Lease.ts"
+import type { makeActivation } from "./activation.ts"
+import type { ActorError, Reply } from "./Actor.ts"
+import type { Bulkheads } from "./Bulkheads.ts"
+import type { Envelope } from "./envelope.ts"
+import type { Kind } from "./Kind.ts"
+import type { makeLeaving } from "./leaving.ts"
+import type { Activation, DropReason } from "./live.ts"
+import type { Obligations } from "./obligations.ts"
+import type { Wakeable } from "./Registries.ts"
+import type { Residents } from "./residents.ts"
+
+/**
+ * A process that was stopped for less than the lease lasts is fenced for the first tick, and has beaten by the next but
+ * one.
+ */
+const ticksToAbort = 3
+
+type Waking<Snapshot, Request> = Pick<
+  ReturnType<typeof makeActivation<Snapshot, Request>>,
+  "find" | "serve" | "unasked" | "wake"
+> &
+  Pick<ReturnType<typeof makeLeaving<Snapshot, Request>>, "drain" | "evict" | "passivate"> & {
+    readonly kind: Pick<Kind<Snapshot, Request, never, never>, "due" | "inspected">
+    readonly host: {
+      readonly drop: (actor: Activation<Snapshot, Request>, why: DropReason) => void
+      readonly tell: (
+        actor: Activation<Snapshot, Request>,
+        envelope: Envelope<Request>
+      ) => Effect.Effect<Reply, ActorError>
+      readonly tellAll: (
+        actor: Activation<Snapshot, Request>,
+        envelopes: ReadonlyArray<Envelope<Request>>
+      ) => Effect.Effect<void>
+      readonly readable: (row: InboxRow) => Envelope<Request> | undefined
+    }
+    readonly lease: Pick<Lease["Service"], "fenced" | "now">
+    readonly residents: Residents<Snapshot, Request>
+    readonly obligations: Obligations<Request>
+    readonly bulkheads: Pick<Bulkheads, "filling">
+    readonly mostActors: number
+    readonly fork: (effect: Effect.Effect<unknown>) => unknown
+    readonly close: () => void
+    /** Closed, and what is here leaves. */
+    readonly leave: () => void
+  }
+
+export const makeWakeable = <Snapshot, Request>({
+  bulkheads,
+  close,
+  drain,
+  evict,
+  find,
+  fork,
+  host,
+  kind,
+  lease,
+  leave,
+  mostActors,
+  obligations,
+  passivate,
+  residents,
+  serve,
+  unasked,
+  wake
+}: Waking<Snapshot, Request>): Wakeable => {
+  let fencedTicks = 0
+  let evicting = false
+  const makeRoom = () => {
+    if (evicting || residents.size <= mostActors) return
+    evicting = true
+    fork(
+      Effect.ensuring(
+        evict,
+        Effect.sync(() => {
+          evicting = false
+        })
+      )
+    )
+  }
+
+  const tick = Effect.sync(() => {
+    const now = lease.now()
+    // What runs without a lease is aborted, once no beat has come to its rescue. Those actors are owed, and taken up
+    // again if the lease comes back.
+    fencedTicks = lease.fenced() ? fencedTicks + 1 : 0
+    if (fencedTicks >= ticksToAbort) {
+      for (const actor of residents.all()) if (actor.desk.running > 0) host.drop(actor, "fenced")
+      obligations.cutOff()
+    }
+    for (const actor of residents.due(now)) {
+      if (!actor.busy && kind.due !== undefined) fork(Effect.ignore(host.tell(actor, { request: kind.due })))
+    }
+    makeRoom()
+  })
+
+  return {
+    wake,
+    reads: (row) => host.readable(row) !== undefined,
+    accept: (ref, rows) => {
+      const envelopes = rows.flatMap((row) => host.readable(row) ?? [])
+      return envelopes.length === 0
+        ? Effect.void
+        : unasked(
+            ref,
+            Effect.flatMap(find(ref), (actor) => host.tellAll(actor, envelopes))
+          )
+    },
+    isLive: (ref) => residents.has(ref.id),
+    inspected: kind.inspected,
+    serve,
+    tick,
+    passivate,
+    holds: (shard) => residents.holds(shard),
+    dropAll: () => {
+      for (const actor of residents.all()) host.drop(actor, "lapsed")
+      obligations.released()
+      obligations.cutOff()
+    },
+    close,
+    drain: (ms) =>
+      Effect.suspend(() => {
+        leave()
+        for (const actor of residents.all()) actor.desk.withhold()
+        obligations.withhold()
+        return drain(ms)
+      }),
+    size: () => residents.size,
+    jobs: () => residents.all().reduce((sum, actor) => sum + actor.desk.running, 0),
+    slots: () => bulkheads.filling(),
+    owed: () => obligations.size
+  }
+}

@@ -1,0 +1,268 @@
+/** A thread's page in a real browser: its views, what is sent from it, and that what is read stays where it is. */
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import type { Browser, Page } from "playwright-core"
+import { launchBrowser } from "../setup/chromium.ts"
+import { buildConsole } from "../setup/console.ts"
+import { isFitForAll, type Open, openConsole, themes } from "../setup/consolePage.ts"
+import { type Client, startServer, type TestServer } from "../setup/server.ts"
+import { type Event, ended, logOf, makeThread, submit } from "../http/threadFixture.ts"
+import { addToolset, call, eventually, makeWorker, only, resolveWait, waitsOf } from "../http/toolFixture.ts"
+
+let server: TestServer
+let alpha: Client
+let browser: Browser
+let built: Awaited<ReturnType<typeof buildConsole>>
+let agentId: string
+/** A client's tool: a turn that calls it waits. */
+let tool: string
+/** A thread of more events than are asked for at once, whose last turn waits. */
+let long: { readonly threadId: string; readonly turnId: string; readonly waitId: string; readonly lastSeq: number }
+
+const callsOfATurn = 60
+
+const waits = (log: ReadonlyArray<Event>) => only(log, "wait_created").length > 0
+
+const makeLong = async () => {
+  const threadId = await makeThread(alpha, agentId)
+  const calls = Array.from({ length: callsOfATurn }, (_, i) => call("thread.rename", { title: `Title ${i}` })).join(
+    "\n"
+  )
+  for (let turns = 1; turns <= 2; turns++) {
+    await submit(alpha, threadId, `${calls}\n/then\n/say ${"long words ".repeat(40)}`)
+    await logOf(alpha, threadId, ended(turns))
+  }
+  await submit(alpha, threadId, `${call(tool)}\n/then\n/say done`)
+  const [wait] = await waitsOf(alpha, threadId)
+  const log = await logOf(alpha, threadId, waits)
+  return { threadId, turnId: log.at(-1)?.turnId ?? "", waitId: wait?.id ?? "", lastSeq: log.at(-1)?.seq ?? 0 }
+}
+
+beforeAll(async () => {
+  built = await buildConsole()
+  server = await startServer({ served: { console: built.folder } })
+  alpha = server.alpha
+  browser = await launchBrowser()
+  const { id, namespace } = await addToolset(alpha, {
+    kind: "client",
+    tools: [{ name: "ask", inputSchema: { type: "object" } }]
+  })
+  tool = `${namespace}.ask`
+  agentId = await makeWorker(alpha, { toolsetIds: [id], families: ["thread"], familyExposure: "always" })
+  long = await makeLong()
+  assert.isAbove(long.lastSeq, 240)
+}, 300_000)
+afterAll(async () => {
+  await browser?.close()
+  await server?.stop()
+  await built?.remove()
+})
+
+const open = (path: string, use: (open: Open) => Promise<void>, options: object = {}) =>
+  openConsole(browser, { base: server.base, token: alpha.token, path, options }, use)
+
+const message = (page: Page) => page.getByRole("textbox", { name: "Message" })
+const isSeen = (page: Page, seq: number) =>
+  page
+    .locator(".row.named")
+    .getByText(`#${seq} `)
+    .first()
+    .waitFor()
+    .then(() =>
+      page.waitForFunction(
+        `(() => {
+          const place = document.querySelector(".scroller").getBoundingClientRect()
+          const row = document.querySelector(".row.named")?.getBoundingClientRect()
+          return row !== undefined && row.bottom > place.top && row.top < place.bottom
+        })()`
+      )
+    )
+
+const submitted = async (page: Page, act: () => Promise<void>) => {
+  const [request] = await Promise.all([
+    page.waitForRequest((asked) => asked.method() === "POST" && asked.url().endsWith("/messages")),
+    act()
+  ])
+  return request.postDataJSON()
+}
+
+describe("a message to a running turn", () => {
+  it("steers it: the words join the turn that waits, which the request names", async () => {
+    const threadId = await makeThread(alpha, agentId)
+    await submit(alpha, threadId, `${call(tool)}\n/then\n/say done`)
+    const [wait] = await waitsOf(alpha, threadId)
+    const [first] = await logOf(alpha, threadId, waits)
+    await open(`/threads/${threadId}`, async ({ page }) => {
+      await message(page).fill("and in French")
+      await page.getByLabel("steer").check()
+      const sent = await submitted(page, () => page.getByRole("button", { name: "Send", exact: true }).click())
+      assert.deepInclude(sent, { mode: "steer", expectedTurnId: first?.turnId })
+      await page.getByRole("region", { name: "Queue" }).getByText("and in French").waitFor()
+      await resolveWait(alpha, threadId, wait?.id ?? "", { type: "tool_result", output: 1 })
+      await page.getByText("turn completed").waitFor()
+      await page.getByRole("article", { name: "Message" }).getByText("and in French").waitFor()
+    })
+    const log = await logOf(alpha, threadId, ended(1))
+    assert.deepStrictEqual(
+      only(log, "user_message").map(({ submitMode, turnId }) => [submitMode, turnId]),
+      [
+        ["queue", first?.turnId],
+        ["steer", first?.turnId]
+      ]
+    )
+  })
+
+  it("interrupts it, and its own turn goes on; one that is queued is removed again", async () => {
+    const threadId = await makeThread(alpha, agentId)
+    await submit(alpha, threadId, "/wait 600s\nbusy")
+    await open(`/threads/${threadId}`, async ({ page }) => {
+      await page.getByText("● running").waitFor()
+      await message(page).fill("not this")
+      await page.getByRole("button", { name: "Send", exact: true }).click()
+      const queue = page.getByRole("region", { name: "Queue" })
+      await queue.getByText("not this").waitFor()
+      await queue.getByRole("button", { name: "Remove" }).click()
+      await queue.waitFor({ state: "detached" })
+      await message(page).fill("now this")
+      await page.getByLabel("interrupt").check()
+      await page.getByRole("button", { name: "Send", exact: true }).click()
+      await page.getByText("You said: now this").waitFor()
+      await page.getByText("turn cancelled").waitFor()
+    })
+    const log = await logOf(alpha, threadId, ended(2))
+    assert.notInclude(JSON.stringify(log), "not this")
+  })
+
+  it("names the turn that runs, however early the stretch that the page shows", async () => {
+    await open(`/threads/${long.threadId}?seq=1`, async ({ page }) => {
+      await page.getByText("Turn").first().waitFor()
+      await message(page).fill("hear this")
+      await page.getByLabel("steer").check()
+      const sent = await submitted(page, () => page.getByRole("button", { name: "Send", exact: true }).click())
+      assert.deepInclude(sent, { mode: "steer", expectedTurnId: long.turnId })
+      const queue = page.getByRole("region", { name: "Queue" })
+      await queue.getByRole("button", { name: "Remove" }).click()
+      await queue.waitFor({ state: "detached" })
+    })
+  })
+})
+
+describe("an event that the address names", () => {
+  it("is in view, whatever its place in the log, and so is the next one that is named on the same page", async () => {
+    await open(`/threads/${long.threadId}?view=events&seq=238`, async ({ page }) => {
+      await isSeen(page, 238)
+      await page.evaluate(`history.pushState(null, "", "?view=events&seq=7")`)
+      await isSeen(page, 7)
+      await page.getByRole("button", { name: "To the end of the log" }).click()
+      await page.getByText(`#${long.lastSeq} `, { exact: false }).first().waitFor()
+    })
+  })
+})
+
+const offsetOf = (page: Page, index: number) =>
+  page.evaluate<readonly [text: string, top: number]>(
+    `(() => {
+      const place = document.querySelector(".scroller").getBoundingClientRect()
+      const row = [...document.querySelectorAll(".scroller .row")].filter((each) => each.getBoundingClientRect().bottom > place.top)
+        .sort((one, other) => one.getBoundingClientRect().top - other.getBoundingClientRect().top)[${index}]
+      return [row.innerText.split(" ")[0], row.getBoundingClientRect().top - place.top]
+    })()`
+  )
+
+describe("what is read", () => {
+  it("stays in its place when earlier events are loaded", async () => {
+    await open(`/threads/${long.threadId}?view=events`, async ({ page }) => {
+      await page.getByText(`#${long.lastSeq} `).first().waitFor()
+      const range = page.getByText(/^#\d+ to #\d+ of \d+$/)
+      const from = async () => Number(/#(\d+)/.exec(await range.innerText())?.[1])
+      const first = await from()
+      assert.isAbove(first, 20)
+      // Held back until it is known where the reader is.
+      let letGo = () => {}
+      const held = new Promise<void>((resolve) => {
+        letGo = resolve
+      })
+      await page.route("**/events?afterSeq=*", async (route) => {
+        await held
+        await route.continue()
+      })
+      await eventually(async () => {
+        await page.locator(".scroller").evaluate("(place) => { place.scrollTop = 300 }")
+        return await page.locator(".scroller .row", { hasText: `#${first + 8} ` }).isVisible()
+      }, "somebody reads near the beginning")
+      const [row, top] = await offsetOf(page, 2)
+      letGo()
+      await page.waitForFunction(`!document.querySelector(".filters").innerText.includes("#${first} to")`, undefined, {
+        timeout: 15_000
+      })
+      const after = await page.evaluate<number>(
+        `(async () => {
+          await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
+          const place = document.querySelector(".scroller").getBoundingClientRect()
+          const row = [...document.querySelectorAll(".scroller .row")].find((each) => each.innerText.startsWith("${row} "))
+          return row === undefined ? 1e6 : row.getBoundingClientRect().top - place.top
+        })()`
+      )
+      assert.approximately(after, top, 3, `${row} was at ${top}`)
+    })
+  })
+})
+
+describe("the events", () => {
+  it("that are filtered say which of the log they are of, and the search reads on to one that fits", async () => {
+    await open(`/threads/${long.threadId}?view=events`, async ({ page }) => {
+      await page.getByText(`#${long.lastSeq} `).first().waitFor()
+      await page.getByLabel("Text").fill(`"Title 3"`)
+      await page.getByLabel("Type").selectOption("tool_intent")
+      await page.getByText(/\d+ of the events #\d+ to #\d+ that are loaded; the log has \d+/).waitFor()
+      await page.getByRole("button", { name: "Search before them" }).click()
+      await page
+        .getByRole("region", { name: /^Event \d+$/ })
+        .getByText('"title": "Title 3"')
+        .waitFor()
+      await page.getByLabel("Text").fill("nowhere at all")
+      await page.getByRole("button", { name: "Search behind them" }).click()
+      await page.getByText("There is none.").waitFor()
+    })
+  })
+})
+
+describe("the timeline", () => {
+  it("has a lane for each kind of work, and a bar leads to its event by mouse and by keyboard", async () => {
+    const threadId = await makeThread(alpha, agentId)
+    await submit(alpha, threadId, `${call("thread.rename", { title: "Drawn" })}\n${call(tool)}\n/then\n/say done`)
+    const [wait] = await waitsOf(alpha, threadId)
+    await resolveWait(alpha, threadId, wait?.id ?? "", { type: "tool_result", output: 1 })
+    const log: ReadonlyArray<Event> = await logOf(alpha, threadId, ended(1))
+    const intent = only(log, "tool_intent").find(({ toolName }) => toolName === "thread.rename")
+    await open(`/threads/${threadId}?view=timeline`, async ({ page }) => {
+      const lane = (name: string) => page.getByRole("group", { name, exact: true }).getByRole("option")
+      await lane("Tools").first().waitFor()
+      assert.strictEqual(await lane("Inputs").count(), 1)
+      assert.strictEqual(await lane("Waits").count(), 1)
+      assert.isAtLeast(await lane("Model").count(), 1)
+      await page.getByRole("listbox", { name: "What went on" }).press("End")
+      await page.getByText(/^Model: troupe\/scripted, .*, event \d+$/).waitFor()
+      await page.getByRole("button", { name: "Zoom in" }).click()
+      await page.getByRole("option", { name: /^Tools: thread\.rename/ }).click()
+      await page.getByRole("region", { name: `Event ${intent?.seq}` }).waitFor()
+      await page.goBack()
+      await page.getByRole("listbox", { name: "What went on" }).press("Home")
+      await page.getByRole("listbox", { name: "What went on" }).press("Enter")
+      await page.getByRole("region", { name: "Event 1" }).waitFor()
+    })
+  })
+
+  it("has no violation of WCAG 2.2 AA and nothing wider than the window, in both themes, on phones too", {
+    timeout: 120_000
+  }, async () => {
+    for (const colorScheme of themes)
+      await open(
+        `/threads/${long.threadId}?view=timeline`,
+        async ({ page }) => {
+          await page.getByRole("option").first().waitFor()
+          await isFitForAll(page, `timeline-${colorScheme}`)
+        },
+        { colorScheme }
+      )
+  })
+})

@@ -1,0 +1,163 @@
+/** The house rules that can be measured: sizes of files, functions and lines; casts; circles of folders. */
+import { assert, describe, it } from "@effect/vitest"
+import { globSync, readFileSync } from "node:fs"
+import { dirname, join, resolve } from "node:path"
+import ts from "typescript"
+
+const root = resolve(import.meta.dirname, "..")
+const files = globSync("{src,actors,machines,http}/**/*.ts", { cwd: root })
+  // Made of the OpenAPI document.
+  .filter((file) => file !== "src/client/types.ts")
+  .sort()
+const textOf = (file: string) => readFileSync(join(root, file), "utf8")
+
+/** Neither empty nor a comment. */
+const isCode = (line: string) => !/^\s*(?:$|\/\/|\/?\*)/.test(line)
+
+interface Measured {
+  /** Functions, by where each begins, with their lines of code but those of the functions that they hold. */
+  readonly functions: Map<string, number>
+  readonly casts: Array<string>
+  readonly bangs: Array<string>
+  readonly anys: Array<string>
+}
+
+type Span = readonly [first: number, last: number]
+
+/** The lines of a file's functions, casts and the like. */
+const measure = (file: string, into: Measured) => {
+  const text = textOf(file)
+  const lines = text.split("\n")
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, false)
+  const lineAt = (position: number) => source.getLineAndCharacterOfPosition(position).line
+  const spanOf = (node: ts.Node): Span => [lineAt(node.getStart(source)), lineAt(node.getEnd())]
+  const at = (node: ts.Node) => `${file}: ${(lines[spanOf(node)[1]] ?? "").trim()}`
+
+  /** Says which lines functions have that stand in a node. */
+  const visit = (node: ts.Node): ReadonlyArray<Span> => {
+    const held: Array<Span> = []
+    ts.forEachChild(node, (child) => {
+      held.push(...visit(child))
+    })
+    if (ts.isAsExpression(node) && node.type.getText(source) !== "const") into.casts.push(at(node))
+    if (ts.isNonNullExpression(node)) into.bangs.push(at(node))
+    if (node.kind === ts.SyntaxKind.AnyKeyword) into.anys.push(at(node))
+    if (!ts.isFunctionLike(node) || !("body" in node) || node.body === undefined) return held
+    const [first, last] = spanOf(node)
+    // Where a held one begins there is its name.
+    const isHeld = (line: number) => held.some(([from, to]) => from < line && line <= to)
+    let own = 0
+    for (let line = first; line <= last; line++) if (isCode(lines[line] ?? "") && !isHeld(line)) own++
+    into.functions.set(`${file}:${first + 1}`, own)
+    return [[first, last]]
+  }
+  visit(source)
+}
+
+const measured: Measured = { functions: new Map(), casts: [], bangs: [], anys: [] }
+for (const file of files) measure(file, measured)
+
+describe("a file of the program", () => {
+  it("has at most 400 lines", () => {
+    assert.isAbove(files.length, 500)
+    assert.deepStrictEqual(
+      files.filter((file) => textOf(file).trimEnd().split("\n").length > 400),
+      []
+    )
+  })
+
+  it("has lines of at most 120 characters, but for addresses, patterns and migrations, which never change", () => {
+    const long = files
+      .filter((file) => !file.startsWith("src/database/migrations/"))
+      .flatMap((file) =>
+        textOf(file)
+          .split("\n")
+          .flatMap((line, i) => (line.length > 120 && !/:\/\/|^\s*[/`]\S*[\\|]/.test(line) ? [`${file}:${i + 1}`] : []))
+      )
+    assert.deepStrictEqual(long, [])
+  })
+
+  it("has functions of at most 80 lines of code, without the functions that they hold", () => {
+    assert.isAbove(measured.functions.size, 3_000)
+    assert.deepStrictEqual(
+      [...measured.functions].filter(([, lines]) => lines > 80),
+      []
+    )
+  })
+})
+
+/** Files with casts, how many, and what makes the compiler need them. */
+const casts: Readonly<Record<string, readonly [count: number, reason: string]>> = {
+  "actors/identity/layer.ts": [1, "an answer's text, made by the kind itself"],
+  "actors/schedule/facts.ts": [2, "the journal holds what was written to it"],
+  "actors/schedule/perform.ts": [1, "an answer's text, made by the thread itself"],
+  "actors/subscription/kind.ts": [1, "the journal holds what was written to it"],
+  "actors/thread/replies/answers.ts": [1, "the journal holds what was written to it"],
+  "actors/thread/replies/rows.ts": [3, "the journal holds what was written to it"],
+  "actors/thread/settings.ts": [1, "the journal holds what was written to it"],
+  "machines/step.ts": [3, "XState erases the parameters of actions, and reads types from a value"],
+  "src/domain/failure.ts": [1, "`includes` of a list of literals takes only these"]
+}
+
+describe("the compiler", () => {
+  it("is overruled by a cast only where it is said why", () => {
+    const found = Object.groupBy(measured.casts, (cast) => cast.slice(0, cast.indexOf(":")))
+    assert.deepStrictEqual(
+      Object.fromEntries(Object.entries(found).map(([file, of = []]) => [file, of.length])),
+      Object.fromEntries(Object.entries(casts).map(([file, [count]]) => [file, count]))
+    )
+  })
+
+  it("is never switched off by `any`", () => {
+    assert.deepStrictEqual(measured.anys, [])
+  })
+
+  it("is told of an element that is there by `!` in few places: bytes, and loops over places of arrays", () => {
+    assert.isAtMost(measured.bangs.length, 60)
+  })
+})
+
+/** The folder of a noun, with the folders in it. A file that stands in a room's own folder is one for itself. */
+const nounOf = (file: string) => file.split("/").slice(0, 2).join("/")
+
+describe("the nouns of src, actors and machines", () => {
+  it("import each other in no circle", () => {
+    const imports = new Map<string, Set<string>>()
+    // The contract of http is made of its groups, whose handlers stand on it: the linter holds the files themselves.
+    for (const file of files.filter((file) => !file.startsWith("http/"))) {
+      const from = nounOf(file)
+      const of = imports.get(from) ?? new Set<string>()
+      imports.set(from, of)
+      for (const [, path = ""] of textOf(file).matchAll(/from "(\.{1,2}\/[^"]+\.ts)"/g)) {
+        const to = nounOf(join(dirname(file), path))
+        if (to !== from) of.add(to)
+      }
+    }
+    // Takes away folders that import none of those that are left: what stays is in a circle, or imports one that is.
+    for (let taken = true; taken; ) {
+      taken = false
+      for (const [folder, of] of imports)
+        if (![...of].some((one) => imports.has(one))) taken = imports.delete(folder)
+    }
+    assert.deepStrictEqual([...imports.keys()], [])
+  })
+})
+
+describe("the invariants", () => {
+  /** Letter and number of an invariant, where its text begins: `H1. …` in a header. */
+  const named = /^ \* ([A-Z]+\d+)\. /gm
+
+  it("have a number of their own in each folder", () => {
+    const homes = new Map<string, Array<string>>()
+    for (const file of files)
+      for (const [, name = ""] of textOf(file).matchAll(named)) {
+        const key = `${dirname(file)} ${name}`
+        homes.set(key, [...(homes.get(key) ?? []), file])
+      }
+    assert.isAbove(homes.size, 100)
+    assert.deepStrictEqual(
+      [...homes].filter(([, { length }]) => length > 1),
+      []
+    )
+  })
+})
