@@ -20,6 +20,8 @@ export class Caller extends Context.Service<
      * rate limits and stream quotas.
      */
     readonly keyId: string
+    /** Of a key that took the place of another: the key that stood there first. */
+    readonly firstKeyId?: string
     /** Of a lease: in whose turn it was given, and how many messages led to that turn. It has no scopes. */
     readonly lease?: {
       readonly agentId: string

@@ -62,6 +62,7 @@ const callerOf = (key: StoredKey): Caller["Service"] => ({
   scheme: "APIKeyBearer",
   scopes: new Set(key.scopes),
   keyId: key.id,
+  ...(key.firstId === undefined ? {} : { firstKeyId: key.firstId }),
   ...(key.trigger === undefined
     ? {}
     : { trigger: { agentIds: new Set(key.trigger.agentIds), feedIds: new Set(key.trigger.feedIds) } }),

@@ -3,6 +3,7 @@
  * turn that fails. What is asked here is what has been spent; what runs now is asked for before each call (Budgets.ts).
  */
 import { Effect } from "effect"
+import { flatMapNow } from "../../src/now.ts"
 import type { AgentView } from "../../src/agents/Directory.ts"
 import type { Attributes } from "../../src/journal/Journal.ts"
 import type { Prices } from "../../src/models/prices.ts"
@@ -10,7 +11,7 @@ import type { Plan } from "../../machines/thread/commands.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
 import { Declined, type Unreachable } from "../Actor.ts"
 import type { ActorView } from "../Kind.ts"
-import { costOfThread, payerOf, settingsOf } from "./settings.ts"
+import { costOfThread, payerOf, settingsOf, spendingThreads } from "./settings.ts"
 
 export interface SpendingCaps {
   readonly prices: Prices
@@ -41,6 +42,23 @@ const maxCostIn = (text: string): number | undefined => {
     ? attributes.maxCost
     : undefined
 }
+
+/** Whether what a thread costs has a limit now: its payer's budget, its own maxCost, or that of a thread that asked. */
+export const makeIsCapped =
+  ({
+    agentOf,
+    attributesIn
+  }: Pick<SpendingCaps, "agentOf"> & {
+    readonly attributesIn: (workspace: string, threadId: string) => Effect.Effect<Attributes | undefined, Unreachable>
+  }) =>
+  (being: ActorView<Snapshot>): Effect.Effect<boolean, Unreachable> =>
+    flatMapNow(agentOf(being.ref.workspace, payerOf(being)), (agent) => {
+      if (agent?.limit !== undefined) return Effect.succeed(true)
+      const maxCosts = Effect.forEach(spendingThreads(being), (threadId) =>
+        Effect.map(attributesIn(being.ref.workspace, threadId), (found) => found && maxCostIn(found.text))
+      )
+      return Effect.map(maxCosts, (found) => found.some((maxCost) => maxCost !== undefined))
+    })
 
 export const makeCaps = ({ agentOf, attributesOf, prices, spentLately, spentNow }: SpendingCaps) => {
   const ofThread = Effect.fnUntraced(function* (being: ActorView<Snapshot>, maxCost: number) {

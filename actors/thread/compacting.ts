@@ -123,19 +123,19 @@ export const makeCompacting = (models: Pick<Models["Service"], "list" | "sample"
     code: why.code,
     text: why.text,
     ...(why.details === undefined ? {} : { details: why.details }),
-    ...(why.usage === undefined ? {} : { usage: why.usage })
+    ...(why.usage === undefined ? {} : { usage: why.usage }),
+    ...(why.begun === undefined ? {} : { begun: why.begun })
   })
 
-  /** Makes the summary: one call, once `setAside` lets it. Nothing of it is streamed. */
+  /** Makes the summary: one call, as `paid` lets it. Nothing of it is streamed. */
   const summarise = (
     job: Summarise,
     messages: Prompt["messages"],
     settings: CompactionSettings,
-    setAside: (prompt: Prompt) => Effect.Effect<void, ModelFailure>
+    paid: <A>(prompt: Prompt, call: Effect.Effect<A, ModelFailure>) => Effect.Effect<A, ModelFailure>
   ): Effect.Effect<Outcome> => {
     const prompt = promptOf(job, messages, settings)
-    return setAside(prompt).pipe(
-      Effect.andThen(models.sample({ modelId: job.modelId, prompt, onText: () => {} })),
+    return paid(prompt, models.sample({ modelId: job.modelId, prompt, onText: () => {} })).pipe(
       Effect.map((reply) => outcomeOf(job, messages, reply)),
       Effect.catchTag("ModelFailure", (why) => Effect.succeed(failed(job, why))),
       Effect.catchDefect((defect) =>

@@ -25,7 +25,7 @@ import { makeRegistry, type RegistryOptions } from "../Registry.ts"
 import { makeBudgetReached } from "./announcing.ts"
 import { makeAdmission } from "./admissions.ts"
 import { makeAsking } from "./asking.ts"
-import { makeCaps } from "./caps.ts"
+import { makeCaps, makeIsCapped } from "./caps.ts"
 import { TurnEnds } from "./memory/turnEnds.ts"
 import { makeApproval } from "./tools/approval.ts"
 import { type Births, makeExchange } from "./tools/exchange.ts"
@@ -152,6 +152,11 @@ export const layer = (options: ThreadOptions) =>
         bus,
         hooks: yield* Hooks,
         images: yield* Images,
+        isCapped: makeIsCapped({
+          agentOf,
+          attributesIn: (workspace, threadId) =>
+            mapErrorNow(journal.attributes(threadRef(workspace, threadId)), unreachable)
+        }),
         models,
         prompts,
         tools,

@@ -8,8 +8,8 @@ import type { FinishReason } from "../../src/domain/event.ts"
 import { derive } from "../../src/domain/ids.ts"
 import { messageNumber, mostCalls } from "../../src/domain/turnNumbers.ts"
 import type { Images } from "../../src/images/Images.ts"
-import { type Budgets, reservationOf, summaryReservationOf } from "../../src/agents/Budgets.ts"
-import { ModelFailure, type ModelReply, type Models, type Prompt } from "../../src/models/Model.ts"
+import { reservationOf, summaryReservationOf } from "../../src/agents/Budgets.ts"
+import type { ModelReply, Models, Prompt } from "../../src/models/Model.ts"
 import { imagesIn } from "../../src/models/images.ts"
 import { pricesOf } from "../../src/models/prices.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
@@ -19,13 +19,13 @@ import type { ActorView, Start } from "../Kind.ts"
 import { makeCompacting, type Summarise } from "./compacting.ts"
 import { type Prompts, stretchOf } from "./memory/prompts.ts"
 import type { Outcome } from "./requests.ts"
-import { callBy, costOfThread, payerOf, settingsOf, spendingThreads } from "./settings.ts"
+import { makePaying, type Paying, type PricedCall } from "./paying.ts"
+import { callBy, settingsOf } from "./settings.ts"
 import { emptyToolkit, judgesResponses, type Toolkit } from "./tools/toolkit.ts"
 
 /** What asks a model. */
-export interface SamplingServices {
+export interface SamplingServices extends Omit<Paying, "needed" | "prices"> {
   readonly models: Models["Service"]
-  readonly budgets: Budgets["Service"]
   readonly prompts: Prompts
   readonly images: Pick<Images["Service"], "load">
   readonly bus: Bus["Service"]
@@ -51,11 +51,6 @@ const saidNothing = (finishReason: FinishReason | undefined) =>
   finishReason === "length"
     ? "The model answered with neither text nor calls: it reached its limit of tokens first."
     : "The model answered with neither text nor calls."
-
-const overBudget = {
-  budget_exceeded: "What is left of the agent's budget does not cover the call of this model.",
-  thread_cost_exceeded: "What is left of the thread's maxCost does not cover the call of this model."
-}
 
 /** A response that can be taken, or why it fails its attempt. */
 const outcomeOf = (
@@ -91,45 +86,10 @@ const outcomeOf = (
   }
 }
 
-export const makeSampling = ({ budgets, bus, enter, images, models, needed, prompts, random, toolkitOf }: Sampling) => {
-  const prices = pricesOf(models.list)
+export const makeSampling = (sampling: Sampling) => {
+  const { budgets, bus, enter, images, isCapped, models, needed, prompts, random, toolkitOf } = sampling
+  const paid = makePaying({ budgets, isCapped, needed, prices: pricesOf(models.list) })
   const compacting = makeCompacting(models)
-
-  /** Sets aside what the call may cost; fails where nothing is left for it. */
-  const setAside = (
-    being: ActorView<Snapshot>,
-    turn: Turn,
-    { id, modelId }: { readonly id: string; readonly modelId: string },
-    prompt: Prompt,
-    maxOutputTokens?: number
-  ): Effect.Effect<void, ModelFailure> => {
-    if (turn.plan.priced !== true || prices.of(modelId) !== "priced") return Effect.void
-    const { target } = turn
-    return Effect.flatMap(
-      needed(
-        budgets.reserve({
-          workspace: being.ref.workspace,
-          id,
-          agentId: payerOf(being),
-          threadIds: spendingThreads(being),
-          known: costOfThread(being),
-          ...prices.foreseen(modelId, prompt, maxOutputTokens)
-        })
-      ),
-      (verdict) =>
-        verdict === "reserved"
-          ? Effect.void
-          : Effect.fail(
-              new ModelFailure({
-                code: verdict,
-                text: overBudget[verdict],
-                transient: false,
-                // One that costs nothing may come later.
-                unavailable: turn.plan.models.slice(target + 1).some((id) => prices.of(id) === "free")
-              })
-            )
-    )
-  }
 
   /** The call of the model, once it is paid for; or the round of compaction that has to come first. */
   const answerTo = (
@@ -151,14 +111,8 @@ export const makeSampling = ({ budgets, bus, enter, images, models, needed, prom
         ? call(prompt)
         : Effect.flatMap(needed(images.load(being.ref.workspace, ids)), (images) => call({ ...prompt, images }))
     if (turn === null) return called
-    const paid =
-      turn.plan.priced === true
-        ? Effect.andThen(
-            setAside(being, turn, { id: reservationOf(job), modelId }, prompt, settings?.maxOutputTokens),
-            called
-          )
-        : called
-    return Effect.catchTag(paid, "ModelFailure", (failure) => {
+    const asked: PricedCall = { id: reservationOf(job), modelId, prompt, maxOutputTokens: settings?.maxOutputTokens }
+    return Effect.catchTag(paid(being, turn, asked, called), "ModelFailure", (failure) => {
       const round = failure.code === "context_overflow" ? compacting.after(turn, job, prompt, compaction) : undefined
       return round === undefined ? Effect.fail(failure) : Effect.succeed(round)
     })
@@ -217,7 +171,7 @@ export const makeSampling = ({ budgets, bus, enter, images, models, needed, prom
       }
       return outcomeOf(job, answered, failed)
     }).pipe(
-      Effect.catchTag("ModelFailure", ({ code, details, retryAfterMs, text, transient, unavailable, usage }) =>
+      Effect.catchTag("ModelFailure", ({ begun, code, details, retryAfterMs, text, transient, unavailable, usage }) =>
         Effect.sync(() =>
           failed({
             code,
@@ -226,7 +180,8 @@ export const makeSampling = ({ budgets, bus, enter, images, models, needed, prom
             unavailable,
             ...(details === undefined ? {} : { details }),
             ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-            ...(usage === undefined ? {} : { usage })
+            ...(usage === undefined ? {} : { usage }),
+            ...(begun === undefined ? {} : { begun })
           })
         )
       ),
@@ -247,8 +202,8 @@ export const makeSampling = ({ budgets, bus, enter, images, models, needed, prom
     if (line !== undefined) yield* line
     const { compaction } = yield* toolkitOf(being, turn)
     return yield* prompts.lend(ref, stretchOf(being.snapshot.context), needed, (messages) =>
-      compacting.summarise(job, messages, compaction, (prompt) =>
-        setAside(being, turn, { id: summaryReservationOf(job), modelId: job.modelId }, prompt)
+      compacting.summarise(job, messages, compaction, (prompt, call) =>
+        paid(being, turn, { id: summaryReservationOf(job), modelId: job.modelId, prompt }, call)
       )
     )
   })

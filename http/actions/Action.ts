@@ -86,8 +86,8 @@ export interface Action<Params, R extends Refused> {
   readonly scope: Scope
   /** Agent that it is about. */
   readonly agentOf?: (workspace: string, params: Params) => Effect.Effect<string | undefined, DatabaseUnavailable>
-  /** The tool that stands for the same, with the request as its input. */
-  readonly tool?: (params: Params) => ToolRequest
+  /** The tool that stands for the same, with the request as its input; undefined where the agent needs none for it. */
+  readonly tool?: (params: Params, agentId: string) => ToolRequest | undefined
   readonly way: Way<Params, R>
 }
 
@@ -97,8 +97,8 @@ export interface AnyAction {
   readonly scope: Scope
   /** Undefined for parameters that this version does not know. */
   readonly ready: (asking: Asking, request: unknown) => ReadyAction | undefined
-  /** What an agent's roles are asked about before it is carried out; undefined where they are not. */
-  readonly toolOf: (request: unknown) => ToolRequest | undefined
+  /** What the roles of the agent that asked are asked about before it is carried out; undefined where they are not. */
+  readonly toolOf: (request: unknown, agentId: string) => ToolRequest | undefined
 }
 
 /** An action with its parameters. */

@@ -79,12 +79,15 @@ const askingOf = (caller: Caller["Service"]): Asking => ({
 })
 
 const requesterOf = (caller: Caller["Service"]): Requester => {
-  const { identity, keyId, lease, principal } = caller
+  const { firstKeyId, identity, keyId, lease, principal } = caller
   const own = identity === undefined ? {} : { identity }
+  const place = firstKeyId === undefined ? {} : { firstKeyId }
   return {
     principal,
     credential:
-      lease === undefined ? { type: "key", keyId, ...own } : { type: "lease", agentId: lease.agentId, ...own },
+      lease === undefined
+        ? { type: "key", keyId, ...place, ...own }
+        : { type: "lease", agentId: lease.agentId, ...own },
     ...turnOf(caller)
   }
 }
@@ -196,13 +199,12 @@ const make = Effect.gen(function* () {
     isPost: boolean
   ): Answering<R> => {
     const request: ParkedRequest = { action: action.name, agentId, request: params, requester: requesterOf(caller) }
-    let made: Operation | undefined
+    let told: ReadonlyArray<Operation> = []
     const parking = async (tx: Parameters<typeof park>[0]) => {
-      made = undefined
-      const done = await park(tx, caller.workspace, request, lease.now())
-      if (done === undefined) return full
-      if (done.fresh) made = done.operation
-      return parked(done.operation)
+      const { operation, written } = await park(tx, caller.workspace, request, lease.now())
+      if (operation === undefined) return full
+      told = written
+      return parked(operation)
     }
     const name = `${action.name} (parked)`
     const checked = check(action, askingOf(caller), params)
@@ -211,7 +213,7 @@ const make = Effect.gen(function* () {
       : Effect.map(Effect.andThen(checked, writes.change(name, parking)), respond)
     return Effect.tap(answered, () =>
       Effect.sync(() => {
-        if (made !== undefined) announce(caller.workspace, made)
+        for (const operation of told) announce(caller.workspace, operation)
       })
     )
   }

@@ -32,9 +32,9 @@ export const defineAction = <Params, R extends Refused>(action: Action<Params, R
       const params = read(request)
       return Option.isSome(params) ? readyWith(asking, params.value) : undefined
     },
-    toolOf: (request) => {
+    toolOf: (request, agentId) => {
       const params = read(request)
-      return Option.isSome(params) ? action.tool?.(params.value) : undefined
+      return Option.isSome(params) ? action.tool?.(params.value, agentId) : undefined
     }
   }
 }

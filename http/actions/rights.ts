@@ -1,4 +1,12 @@
-/** Why what was approved may not be carried out any more: the call itself would be refused so now. */
+/**
+ * Why what was approved may not be carried out any more: the call itself would be refused so now.
+ *
+ * J1. Of a key its end, its scopes and its identity are asked. Of an agent the identities of its thread and its own, as
+ *     for a lease (http/Leases.ts, E2), that it is not archived, and what its roles say of the tool that stands for the
+ *     action.
+ * J2. What is asked here may wait for the connections of reads, and never for those of transactions: the one that holds
+ *     the operation meanwhile waits for no other one (src/database/Database.ts, C1).
+ */
 import { Effect } from "effect"
 import { Directory } from "../../src/agents/Directory.ts"
 import type { Scope } from "../../src/keys/apiKey.ts"
@@ -39,13 +47,16 @@ export const makeRights = Effect.gen(function* () {
   const directory = yield* Directory
   const may = yield* makeLeaseMay
 
-  /** What its roles say of the agent's request now. A grant that wants a person's word has it. */
-  const letting = (workspace: string, agentId: string, { input, name }: ToolRequest) =>
-    Effect.runPromise(
-      may({ workspace, lease: { agentId } }, name, input).pipe(
-        Effect.match({ onFailure: () => later, onSuccess: (verdict) => (verdict === "deny" ? notLet : undefined) })
-      )
-    )
+  const isDisabled = (workspace: string, identity: string | undefined) =>
+    identity !== undefined && directory.identityDisabled(workspace, identity)
+
+  /** What an agent may not any more. A grant that wants a person's word has it. */
+  const agentLost = Effect.fnUntraced(function* (workspace: string, agentId: string, tool: ToolRequest | undefined) {
+    const agent = yield* directory.agent(workspace, agentId)
+    if (isDisabled(workspace, agent?.identity)) return disabled
+    if (tool === undefined) return undefined
+    return (yield* may({ workspace, lease: { agentId } }, tool.name, tool.input)) === "deny" ? notLet : undefined
+  })
 
   return async (
     workspace: string,
@@ -54,12 +65,12 @@ export const makeRights = Effect.gen(function* () {
   ) => {
     if (requester === undefined) return ended
     const { credential, principal } = requester
-    const identities = [credential.identity, principal.identity]
-    if (identities.some((identity) => identity !== undefined && directory.identityDisabled(workspace, identity)))
-      return disabled
+    if ([credential.identity, principal.identity].some((identity) => isDisabled(workspace, identity))) return disabled
     if (isOver) return credential.type === "key" ? ended : archived
     if (credential.type === "key") return scopes.includes(scope) ? undefined : lacking(scope)
-    const tool = toolOf(request)
-    return tool === undefined ? undefined : letting(workspace, credential.agentId, tool)
+    const { agentId } = credential
+    return Effect.runPromise(
+      agentLost(workspace, agentId, toolOf(request, agentId)).pipe(Effect.catch(() => Effect.succeed(later)))
+    )
   }
 })

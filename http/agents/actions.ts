@@ -97,6 +97,8 @@ export const makeAgentActions = Effect.gen(function* () {
       params: One,
       scope: "read",
       agentOf,
+      // Itself an agent sees whatever its roles say: its lease does (contract C6.14).
+      tool: ({ agentId }, own) => (agentId === own ? undefined : { name: "agents.get", input: { agentId } }),
       way: {
         type: "read",
         read: ({ workspace }, { agentId }) =>

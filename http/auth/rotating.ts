@@ -39,8 +39,9 @@ export const makeRotate = Effect.gen(function* () {
     const { keyId, principal, workspace } = caller
     const held = await lockKeys(tx, workspace, [id, keyId])
     if (!held.has(keyId)) return makerRevoked
-    const old = held.get(id)
-    if (old === undefined) return noKey
+    const found = held.get(id)
+    if (found === undefined) return noKey
+    const { firstId, key: old } = found
     const end = old.expiresAt === undefined ? undefined : fromTimestamp(old.expiresAt)
     const now = lease.now()
     if (end !== undefined && end <= now) return ended
@@ -48,6 +49,7 @@ export const makeRotate = Effect.gen(function* () {
     if (refused !== undefined) return refused
     const made = await issue(tx, workspace, {
       ...likeIt(old),
+      firstId,
       by: principal,
       ...(end !== undefined && { expiresAt: end })
     })

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import type { DatabaseUnavailable } from "../../src/database/Database.ts"
 import { Database } from "../../src/database/Database.ts"
-import { isTerminal, type Operation, operationStates } from "../../src/operations/operation.ts"
+import { isRead, isTerminal, type Operation, operationStates } from "../../src/operations/operation.ts"
 import { hasAsked } from "../../src/operations/requester.ts"
 import { listOperations, readOperation, type StoredOperation } from "../../src/operations/rows.ts"
 import { Decisions } from "../actions/Decisions.ts"
@@ -21,11 +21,17 @@ const noOperation = new Refused({ error: "not_found", message: "no such operatio
 /** How often a long poll looks again. */
 const lookAgain = "500 millis"
 
-/** What the caller may see of it: who asked for what is for those who decide, and for who asked. */
-const shownTo = (caller: Caller["Service"], { operation, request, requester }: StoredOperation): Operation =>
-  requester !== undefined && (caller.scopes.has("approve") || hasAsked(requester, caller))
-    ? { ...operation, request, requestedBy: requester.principal }
-    : operation
+/**
+ * What the caller may see of it: who asked for what is for those who decide, and for who asked. So is what a read has
+ * found: the policy made it wait so that it is not for everybody.
+ */
+const shownTo = (caller: Caller["Service"], { operation, request, requester }: StoredOperation): Operation => {
+  if (requester !== undefined && (caller.scopes.has("approve") || hasAsked(requester, caller)))
+    return { ...operation, request, requestedBy: requester.principal }
+  if (operation.state !== "completed" || !isRead(operation.action)) return operation
+  const { result: _, ...rest } = operation
+  return rest
+}
 
 export const OperationsHandlers = HttpApiBuilder.group(
   Api,

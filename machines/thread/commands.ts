@@ -212,6 +212,8 @@ export interface ModelFailed extends Outcome {
   readonly finishReason?: FinishReason
   /** As far as the provider reported what the attempt used. */
   readonly usage?: ModelUsage
+  /** The provider had begun to answer. */
+  readonly begun?: true
   readonly retryAfterMs?: number
   /** In [0, 1): spreads the pauses. */
   readonly jitter: number
@@ -243,6 +245,8 @@ export interface SummaryMade extends Summarised {
 }
 export interface SummaryFailed extends Summarised {
   readonly type: "summary.failed"
+  /** The provider had begun to answer. */
+  readonly begun?: true
   readonly code: Failure["code"]
   readonly text: string
   readonly details?: FailureDetails

@@ -8,7 +8,8 @@
  * B2. The id of a reservation derives from what is asked: of a response from turn, step, target and attempt, of a
  *     summary from turn, step and round. A job that is repeated finds its own.
  * B3. What tells of the call's outcome removes its reservation and books its cost, in one statement (the journal's).
- *     One that nobody told of is booked with its prompt's price after 15 minutes (`settleOverdue`).
+ *     One that nobody told of is booked with its prompt's price after 15 minutes (`settleOverdue`); as long as the call
+ *     runs its node keeps it young, however long that takes (`keep`).
  * B4. A crash of PostgreSQL itself may forget reservations of its last fractions of a second, of calls that are under
  *     way: these are not booked. Whatever was settled had its reservation.
  */
@@ -40,6 +41,13 @@ export class Budgets extends Context.Service<
   Budgets,
   {
     readonly reserve: (call: Reserving) => Effect.Effect<BudgetVerdict, DatabaseUnavailable>
+    /** The work that a reservation is for: while it runs here, that does not become overdue. */
+    readonly during: <A, E, R>(
+      call: Pick<Reserving, "id" | "workspace">,
+      work: Effect.Effect<A, E, R>
+    ) => Effect.Effect<A, E, R>
+    /** Keeps the reservations of what runs here young: how many were older than five minutes. */
+    readonly keep: Effect.Effect<number, DatabaseUnavailable>
   }
 >()("troupe/agents/Budgets") {
   static readonly layer = Layer.effect(
@@ -83,6 +91,11 @@ const text = `select r.place, r.verdict from (select set_config('synchronous_com
   reserve_costs($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::float8[], $6::float8[], $7::float8[]) r
   where s.waits = 'off'`
 
+// Whoever holds one is about to end it: nobody waits for that.
+const young = `update reservations set created_at = now() where ctid = any (array(
+  select r.ctid from unnest($1::uuid[], $2::uuid[]) as l (workspace, id) join reservations r using (workspace, id)
+    where r.created_at < now() - interval '5 minutes' for update of r skip locked)) returning id`
+
 const verdicts: ReadonlyArray<BudgetVerdict> = ["reserved", "budget_exceeded", "thread_cost_exceeded"]
 
 const make = Effect.gen(function* () {
@@ -118,5 +131,30 @@ const make = Effect.gen(function* () {
       }
     }
   })
-  return Budgets.of({ reserve })
+
+  /** By its id: the workspace of what runs. */
+  const live = new Map<string, string>()
+  const keep = Effect.suspend(() =>
+    live.size === 0
+      ? Effect.succeed(0)
+      : Effect.map(
+          database.read({
+            name: "keep_reservations",
+            text: young,
+            values: [[...live.values()].map(toUuid), [...live.keys()].map(toUuid)]
+          }),
+          ({ length }) => length
+        )
+  )
+
+  return Budgets.of({
+    reserve,
+    during: ({ id, workspace }, work) =>
+      Effect.acquireUseRelease(
+        Effect.sync(() => live.set(id, workspace)),
+        () => work,
+        () => Effect.sync(() => live.delete(id))
+      ),
+    keep
+  })
 })

@@ -12,7 +12,7 @@ import { Lease } from "../journal/Lease.ts"
 const portion = 1_000
 
 /**
- * B3 of Budgets.ts: calls that nobody told of cost their prompt's price. How many there were. Threads stand before the
+ * B3 of Budgets.ts: calls that nobody told of, and no node keeps, cost their prompt's price. How many there were. Threads stand before the
  * agents, each in order, as in an append (src/journal/appendStatement.ts): the two never wait for each other.
  */
 export const settleOverdue = Effect.fnUntraced(function* () {

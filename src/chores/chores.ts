@@ -3,6 +3,7 @@
  * nodes may do at once. Not at the same time on all of them: each waits for a time of its own.
  */
 import { Duration, Effect, Layer, Random } from "effect"
+import { Budgets } from "../agents/Budgets.ts"
 import { rollUpSpend, settleOverdue } from "../agents/budgetChores.ts"
 import type { Database, DatabaseUnavailable } from "../database/Database.ts"
 import type { Lease } from "../journal/Lease.ts"
@@ -24,9 +25,10 @@ export interface Chore<R> {
   readonly work: Effect.Effect<number, DatabaseUnavailable, R>
 }
 
-export const chores: ReadonlyArray<Chore<Database | Lease>> = [
+export const chores: ReadonlyArray<Chore<Budgets | Database | Lease>> = [
   { name: "forget idempotency keys", every: "1 hour", work: forgetOldKeys() },
   { name: "fold tallies", every: "1 hour", work: foldTallies() },
+  { name: "keep reservations", every: "1 minute", work: Effect.flatMap(Budgets, ({ keep }) => keep) },
   { name: "settle overdue reservations", every: "1 minute", work: settleOverdue() },
   { name: "roll up spend", every: "1 hour", work: rollUpSpend() },
   { name: "fold usage", every: "1 hour", work: foldUsage() },

@@ -3839,7 +3839,7 @@ export interface components {
             resolvedAt?: string;
             /** @description Who decided it. Absent where time did. */
             resolvedBy?: components["schemas"]["Principal"];
-            /** @description What the direct call would have answered. Only in terminal states. */
+            /** @description What the direct call would have answered. Only in terminal states; what a read has found is only for who asked, and for credentials with the scope `approve`. */
             result?: components["schemas"]["OperationResult"];
             /**
              * @description `pending` waits for approval, `approved` is being carried out. Nothing leaves the others.

@@ -34,6 +34,7 @@ export interface ConfigurationTables {
     last_used_at: Date | null
     revoked_at: Date | null
     trigger: NullableJson
+    first: string | null
   }
   identities: { workspace: string; identity: string; actor: string; first_seen: Date; last_seen: Date }
   operations: {

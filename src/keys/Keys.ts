@@ -16,6 +16,8 @@ export interface StoredKey {
   readonly workspace: string
   /** `key_…` */
   readonly id: string
+  /** Of one that took the place of another: the key that stood there first. */
+  readonly firstId?: string
   /** SHA-256 of the key text, 64 hex digits (`src/keys/keyText.ts`, hashKey). */
   readonly hash: string
   readonly scopes: ReadonlyArray<Scope>

@@ -15,6 +15,7 @@ interface Row {
   readonly public: string
   readonly workspace: string
   readonly id: string
+  readonly first: string | null
   readonly hash: string
   readonly kind: string
   readonly scopes: ReadonlyArray<string>
@@ -27,7 +28,7 @@ interface Row {
 
 const name = "keys_by_public"
 const find = `
-  select k.public, k.workspace, k.id, k.hash, k.kind, k.scopes, k.identity, k.trigger, k.expires_at,
+  select k.public, k.workspace, k.id, k.first, k.hash, k.kind, k.scopes, k.identity, k.trigger, k.expires_at,
          k.revoked_at is not null as revoked,
          coalesce(h.status = 'disabled', false) as disabled
     from api_keys k
@@ -52,6 +53,7 @@ const touched = `
 const storedKey = (row: Row): StoredKey => ({
   workspace: fromUuid("workspace", row.workspace),
   id: fromUuid("key", row.id),
+  ...(row.first !== null && { firstId: fromUuid("key", row.first) }),
   hash: row.hash,
   ...rightsOf(row),
   ...(row.identity !== null && { identity: row.identity }),

@@ -30,6 +30,8 @@ export interface KeyToStore {
   readonly identity?: string
   /** Milliseconds since 1970. */
   readonly expiresAt?: number
+  /** Of one that takes the place of another: the key that stood there first. */
+  readonly firstId?: string
   /** Absent for keys that an operator's command made. */
   readonly by?: Principal
 }
@@ -110,7 +112,8 @@ export const createKey = async (tx: Db, workspace: string, key: KeyToStore, at: 
     created_by: key.by === undefined ? null : JSON.stringify(key.by),
     expires_at: key.expiresAt === undefined ? null : new Date(key.expiresAt),
     last_used_at: null,
-    revoked_at: null
+    revoked_at: null,
+    first: key.firstId === undefined ? null : toUuid(key.firstId)
   }
   await tx.insertInto("api_keys").values(row).execute()
   return keyOf({ ...row, trigger: trigger ?? null, created_by: key.by })
@@ -135,23 +138,26 @@ export const holdKey = async (tx: Db, workspace: string, id: string): Promise<bo
 
 /**
  * Keys by their ids, those that are not revoked, held until the transaction ends: nobody revokes or rotates one of
- * them meanwhile. In one order, so that keys that rotate each other do not wait for each other.
+ * them meanwhile. In one order, so that keys that rotate each other do not wait for each other. Each with the id of the
+ * key that stood in its place first.
  */
 export const lockKeys = async (
   tx: Db,
   workspace: string,
   ids: ReadonlyArray<string>
-): Promise<ReadonlyMap<string, ApiKey>> => {
+): Promise<ReadonlyMap<string, { readonly key: ApiKey; readonly firstId: string }>> => {
   const rows = await tx
     .selectFrom("api_keys")
-    .select(columns)
+    .select([...columns, "first"])
     .where("workspace", "=", toUuid(workspace))
     .where("id", "in", ids.map(toUuid))
     .where("revoked_at", "is", null)
     .orderBy("id")
     .forUpdate()
     .execute()
-  return new Map(rows.map((row) => [fromUuid("key", row.id), keyOf(row)]))
+  return new Map(
+    rows.map((row) => [fromUuid("key", row.id), { key: keyOf(row), firstId: fromUuid("key", row.first ?? row.id) }])
+  )
 }
 
 /** The key ends then (Keys.ts, K2). */

@@ -133,6 +133,8 @@ export class ModelFailure extends Data.TaggedError("ModelFailure")<{
   readonly retryAfterMs?: number
   /** What the provider reported of the attempt before it failed. */
   readonly usage?: ModelUsage
+  /** The provider had begun to answer: the prompt is paid for, whether or not it has said so. */
+  readonly begun?: true
 }> {
   override get message() {
     return `${this.code}: ${this.text}`

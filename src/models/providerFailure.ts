@@ -188,18 +188,21 @@ export const providerFailure = (error: unknown, { modelId, formats, now }: Provi
 }
 
 /** Its fields: the failure itself is an Error, whose own ones do not spread. */
-const fieldsOf = ({ code, details, retryAfterMs, text, transient, unavailable, usage }: ModelFailure) => ({
+const fieldsOf = ({ begun, code, details, retryAfterMs, text, transient, unavailable, usage }: ModelFailure) => ({
   code,
   text,
   transient,
   unavailable,
   ...(details === undefined ? {} : { details }),
   ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-  ...(usage === undefined ? {} : { usage })
+  ...(usage === undefined ? {} : { usage }),
+  ...(begun === undefined ? {} : { begun })
 })
 
 export const withText = (failure: ModelFailure, text: string) =>
   new ModelFailure({ ...fieldsOf(failure), text: text.slice(0, maxText) })
+
+export const withBegun = (failure: ModelFailure) => new ModelFailure({ ...fieldsOf(failure), begun: true })
 
 export const withUsage = (failure: ModelFailure, usage: ModelUsage | undefined) =>
   usage === undefined ? failure : new ModelFailure({ ...fieldsOf(failure), usage })

@@ -4,7 +4,7 @@
  * R1. One request per sample: the packages' `doStream` does not retry, and neither does this (M1).
  * R2. Interruption aborts the request and closes its socket; no text is reported after that (M2).
  * R3. A stream that ends without the provider's sign of completion is a failure, however much text it brought. The
- *     failure says how much that was, and what was used for it as far as the provider has told.
+ *     failure says how much that was, what was used for it as far as the provider has told, and that it had begun.
  * R4. An answer that the model or its provider has cut is an answer all the same, and says so; a filter that leaves no
  *     text, or that stopped the model among calls, has refused.
  */
@@ -29,6 +29,7 @@ import {
   endedEarly,
   isUnreadable,
   providerFailure,
+  withBegun,
   withText,
   withUsage
 } from "./providerFailure.ts"
@@ -192,6 +193,9 @@ const hear = async (
   }
 }
 
+/** Whether the prompt was worked on: not where the provider reported an error in the place of its first word. */
+const isPaidFor = (heard: Heard) => heard.reported === undefined || hasBegun(heard)
+
 /** What went wrong in an answer that had begun: it broke off, unless the provider refused before its first word. */
 const brokenBy = (error: unknown, heard: Heard, asked: ProviderRequest): ModelFailure => {
   if (error instanceof ModelFailure) return error
@@ -238,10 +242,12 @@ export const remoteBackend = (remote: RemoteModel, idleTimeoutMs: number): Backe
         try {
           return await hear(remote, request, watchdog, heard, onText)
         } catch (error) {
-          const begun = watchdog.answered()
-          if (!watchdog.silent()) throw begun ? brokenBy(error, heard, asked()) : error
           const silence = `the provider sent nothing for ${idleTimeoutMs} ms`
-          throw failing("model_overloaded", begun ? brokeOff(heard, silence) : silence, true)
+          if (!watchdog.answered()) throw watchdog.silent() ? failing("model_overloaded", silence, true) : error
+          const broken = watchdog.silent()
+            ? failing("model_overloaded", brokeOff(heard, silence), true)
+            : brokenBy(error, heard, asked())
+          throw isPaidFor(heard) ? withBegun(broken) : broken
         } finally {
           watchdog.end()
         }

@@ -34,6 +34,9 @@ export const operationActions = [
 ] as const
 export type OperationAction = (typeof operationActions)[number]
 
+/** What changes nothing. */
+export const isRead = (action: string) => action.endsWith(".read")
+
 /** States that nothing leaves. */
 export const isTerminal = (state: OperationState) => state !== "pending" && state !== "approved"
 
@@ -58,7 +61,8 @@ export const Operation = Schema.Struct({
   resolvedBy: described(Schema.optionalKey(Principal), "Who decided it. Absent where time did."),
   result: described(
     Schema.optionalKey(OperationResult),
-    "What the direct call would have answered. Only in terminal states."
+    "What the direct call would have answered. Only in terminal states; what a read has found is only for who asked, " +
+      "and for credentials with the scope `approve`."
   ),
   request: described(
     Schema.optionalKey(Schema.Unknown),

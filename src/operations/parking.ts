@@ -15,7 +15,7 @@ import type { Db } from "../database/handle.ts"
 import { type Operation, type OperationAction, operationLifeMs } from "./operation.ts"
 import { unsuccessful } from "./outcomes.ts"
 import { credentialOf, type Requester } from "./requester.ts"
-import { type OperationRow, storedOperation } from "./rows.ts"
+import { operationColumns, type OperationRow, storedOperation } from "./rows.ts"
 
 export interface ParkedRequest {
   readonly action: OperationAction
@@ -36,22 +36,35 @@ const canonical = (value: unknown): string =>
 const fingerprintOf = ({ action, request, requester: { credential, principal } }: ParkedRequest) =>
   hash("sha256", canonical([action, request, credential, principal.type, principal.id]), "base64url")
 
-/** `fresh` when it was not pending before; undefined when the workspace has as many as it may. */
-export const park = async (
-  tx: Db,
-  workspace: string,
-  parked: ParkedRequest,
-  at: number
-): Promise<{ readonly operation: Operation; readonly fresh: boolean } | undefined> => {
+interface Parked {
+  /** Undefined when the workspace has as many as it may. */
+  readonly operation: Operation | undefined
+  /**
+   * What is written of operations: the new one, and the one that was in its way and has expired. Whoever parks tells of
+   * them once they are committed.
+   */
+  readonly written: ReadonlyArray<Operation>
+}
+
+const columns = sql.raw(`${operationColumns.join(", ")}, false as late`)
+
+/** The same request that nobody decided in time is out of the way (O1), and the workspace's lock is held (K2). */
+const makeRoom = async (tx: Db, space: string, fingerprint: string): Promise<ReadonlyArray<Operation>> => {
+  const { body, status } = unsuccessful("expired")
+  const { rows } = await sql<OperationRow | { readonly id: null }>`with expired as (update operations
+      set state = 'expired', resolved_at = expires_at, status = ${status}, body = ${JSON.stringify(body)}::json
+      where workspace = ${space}::uuid and fingerprint = ${fingerprint} and state = 'pending' and expires_at <= now()
+      returning ${columns})
+    select expired.* from (select pg_advisory_xact_lock(hashtextextended('operations ' || ${space}, 0))) held
+      left join expired on true`.execute(tx)
+  return rows.flatMap((row) => (row.id === null ? [] : [storedOperation(row).operation]))
+}
+
+export const park = async (tx: Db, workspace: string, parked: ParkedRequest, at: number): Promise<Parked> => {
   const { action, agentId, request, requester } = parked
   const space = toUuid(workspace)
   const fingerprint = fingerprintOf(parked)
-  const expired = unsuccessful("expired")
-  // One that nobody decided in time is out of the way of the same request, asked again (O1).
-  await sql`with expired as (update operations set state = 'expired', resolved_at = expires_at,
-      status = ${expired.status}, body = ${JSON.stringify(expired.body)}::json
-    where workspace = ${space}::uuid and fingerprint = ${fingerprint} and state = 'pending' and expires_at <= now())
-    select pg_advisory_xact_lock(hashtextextended('operations ' || ${space}, 0))`.execute(tx)
+  const expired = await makeRoom(tx, space, fingerprint)
   const id = freshId("operation")
   const told = announcement(
     workspace,
@@ -59,8 +72,6 @@ export const park = async (
     { ...(agentId === undefined ? {} : { agentId }), operationId: id },
     at
   )
-  const columns = sql`id, action, agent, state, created_at, expires_at, resolved_at, resolved_by, status, body, request,
-    requester, false as late`
   const { rows } = await sql<OperationRow & { readonly fresh: boolean }>`with
     known as (select ${columns}, false as fresh from operations
       where workspace = ${space}::uuid and fingerprint = ${fingerprint} and state = 'pending'),
@@ -82,5 +93,6 @@ export const park = async (
     ${sql.raw(telling("told"))}
     select * from known union all select * from made`.execute(tx)
   const [row] = rows
-  return row && { operation: storedOperation(row).operation, fresh: row.fresh }
+  const operation = row && storedOperation(row).operation
+  return { operation, written: operation !== undefined && row?.fresh === true ? [...expired, operation] : expired }
 }

@@ -12,10 +12,9 @@ import { AgentId } from "../domain/resourceIds.ts"
 import { limits } from "../domain/limits.ts"
 import { Principal, type PrincipalType } from "../domain/principal.ts"
 import { Timestamp } from "../domain/time.ts"
-import { type OperationAction, operationActions } from "./operation.ts"
+import { isRead, type OperationAction, operationActions } from "./operation.ts"
 
 const nounOf = (action: string) => action.slice(0, action.indexOf("."))
-const isRead = (action: OperationAction) => action.endsWith(".read")
 
 /** What a rule may name: an action, all changes of a noun, all changes. */
 export const actionSelectors: ReadonlyArray<string> = [

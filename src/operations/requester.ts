@@ -5,8 +5,14 @@ import { Principal } from "../domain/principal.ts"
 export const Requester = Schema.Struct({
   principal: Principal,
   credential: Schema.Union([
-    Schema.Struct({ type: Schema.Literal("key"), keyId: Schema.String, identity: Schema.optionalKey(Schema.String) }),
-    /** An agent's lease: `identity` is the one that its thread acts for. */
+    Schema.Struct({
+      type: Schema.Literal("key"),
+      keyId: Schema.String,
+      /** Of one that took the place of another: the key that stood there first. */
+      firstKeyId: Schema.optionalKey(Schema.String),
+      identity: Schema.optionalKey(Schema.String)
+    }),
+    /** An agent's lease: `identity` is the one that its thread acts for, else the agent's own. */
     Schema.Struct({
       type: Schema.Literal("lease"),
       agentId: Schema.String,
@@ -32,19 +38,25 @@ export const credentialOf = ({ credential }: Requester) =>
 /** A credential of a request, as far as it matters to who may decide. */
 export interface Decider {
   readonly keyId: string
+  readonly firstKeyId?: string
   readonly identity?: string
 }
 
+/** Keys that took each other's place are one. */
+const placeOf = ({ firstKeyId, keyId }: { readonly keyId: string; readonly firstKeyId?: string | undefined }) =>
+  firstKeyId ?? keyId
+
 /**
- * Whether the decider asked for it itself: with that key, or with another one of the same identity. What an agent asked
+ * Whether the decider asked for it itself: with that key, with one that took its place or whose place it took, or with
+ * another one of the same identity. What an agent asked
  * may be decided by the identity that its thread acts for: that is whom it asks.
  */
-export const isOwn = ({ credential }: Requester, { identity, keyId }: Decider) =>
+export const isOwn = ({ credential }: Requester, by: Decider) =>
   credential.type === "key" &&
-  (credential.keyId === keyId || (credential.identity !== undefined && credential.identity === identity))
+  (placeOf(credential) === placeOf(by) || (credential.identity !== undefined && credential.identity === by.identity))
 
 /** Whether that credential asked for it. */
 export const hasAsked = ({ credential, principal }: Requester, by: Decider & { readonly principal: Principal }) =>
   credential.type === "key"
-    ? credential.keyId === by.keyId
+    ? placeOf(credential) === placeOf(by)
     : by.principal.type === "agent" && by.principal.id === principal.id

@@ -170,7 +170,7 @@ export const makeChanging = Effect.gen(function* () {
     if (enabled && stored.agentArchived) return yield* Effect.fail(refusals.agentArchived)
     if (cursor !== undefined && cursor > stored.feed.lastSeq)
       return yield* Effect.fail(refusals.cursorBehind(stored.feed.lastSeq))
-    // Who says what is shown changes nothing: word of the feed's end, or the agent's, may be on its way, with its reason.
+    // Who says what is shown changes nothing: word of the end of its feed or agent may be on its way, with its reason.
     const isEnabled = enabled === stored.subscription.enabled ? stored.switchedOn : enabled
     return { stored, settings, enabled: isEnabled, ...(cursor === undefined ? {} : { cursor }) }
   })

@@ -343,7 +343,8 @@ export const startNode = Effect.fnUntraced(function* (
       prompts,
       tools,
       perform: makePerform({
-        budgets: { reserve: () => Effect.succeed("reserved") },
+        budgets: { reserve: () => Effect.succeed("reserved"), during: (_, work) => work },
+        isCapped: () => Effect.succeed(false),
         bus,
         images: { load: () => Effect.succeed(new Map()) },
         models,

@@ -47,7 +47,8 @@ const performing = Effect.fnUntraced(function* (
   const { sample = () => Effect.die("no model was to be asked"), ...rest } = more
   const perform = makePerform({
     bus,
-    budgets: { reserve: () => Effect.succeed("reserved") },
+    budgets: { reserve: () => Effect.succeed("reserved"), during: (_, work) => work },
+    isCapped: () => Effect.succeed(false),
     prompts: new Prompts(limits, () => Effect.succeed(emptyLog)),
     images: { load: () => Effect.succeed(new Map()) },
     tools: noTools,
@@ -64,7 +65,13 @@ describe("a model call that breaks in mid-stream", () => {
     Effect.suspend(() => {
       for (const piece of ["Hel", "lo"]) onText(piece)
       return Effect.fail(
-        new ModelFailure({ code: "model_error", text: "The stream broke.", transient: true, unavailable: false })
+        new ModelFailure({
+          code: "model_error",
+          text: "The stream broke.",
+          transient: true,
+          unavailable: false,
+          begun: true
+        })
       )
     })
 
@@ -91,6 +98,7 @@ describe("a model call that breaks in mid-stream", () => {
       for (const attempt of [1, 2]) {
         const outcome = yield* perform(being(walk), jobOf(walk), start)
         assert(outcome?.type === "model.failed")
+        assert.strictEqual(outcome.begun, true)
         walk.do({ ...outcome, at: walk.at, admissions: walk.admissions() })
         assert.deepInclude(walk.turn, { attempt: attempt + 1 })
         walk.due(10_000)

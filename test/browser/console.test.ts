@@ -5,7 +5,7 @@ import { launchBrowser } from "../setup/chromium.ts"
 import { buildConsole } from "../setup/console.ts"
 import { type Client, startServer, type TestServer } from "../setup/server.ts"
 import { isFitForAll, type Open, openConsole, overhang, shoot, themes } from "../setup/consolePage.ts"
-import { ended, logOf, makeAgent, makeThread, submit } from "../http/threadFixture.ts"
+import { ended, logOf, makeAgent, makeThread, submit, text } from "../http/threadFixture.ts"
 
 let server: TestServer
 let alpha: Client
@@ -214,10 +214,10 @@ describe("a thread", () => {
       "![steal](http://127.0.0.1:9/pixel.png?secret)",
       "<script>alert(1)</script><img src=x onerror=alert(2)>",
       "[click](javascript:alert(3)) [data](data:text/html,<script>alert(4)</script>)",
-      "a‮b​c",
-      "x".repeat(5_000)
+      "a‮b​c"
     ].join("\n\n")
-    await submit(alpha, threadId, hostile)
+    const content = [...text(hostile), ...text("x".repeat(256 * 1024))]
+    assert.strictEqual((await alpha.post(`/v1/threads/${threadId}/messages`, { content })).status, 201)
     await logOf(alpha, threadId, ended(1))
     await open(`/threads/${threadId}`, async ({ page }) => {
       await page.getByText("turn completed").waitFor()

@@ -136,7 +136,7 @@ const opened = async (
 describe("an opened file", () => {
   it("shows conversation, events, timeline and chart without a single request, and without a key", async () => {
     await opened(whole, async (page, seen) => {
-      await page.getByText(`said ${canary}`).waitFor()
+      await page.getByText(`said ${canary}`, { exact: true }).waitFor()
       await page.getByText("turn completed").waitFor()
       await page.getByRole("button", { name: "Timeline" }).click()
       await page.getByRole("option", { name: /^Tools: thread\.rename/ }).click()

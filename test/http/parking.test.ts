@@ -4,7 +4,8 @@ import { sql } from "kysely"
 import { afterAll, beforeAll } from "vitest"
 import { forgetOperations } from "../../src/operations/due.ts"
 import { toUuid } from "../../src/domain/ids.ts"
-import { type Client, type KeyOptions, startServer, type TestServer } from "../setup/server.ts"
+import { type Client, startServer, type TestServer } from "../setup/server.ts"
+import { decide, decided, makeSpaces, parked, policy, rule } from "./parkingFixture.ts"
 import { assertRefused } from "./refusals.ts"
 import { Watcher } from "./sse.ts"
 import { makeAgent, makeThread } from "./threadFixture.ts"
@@ -16,39 +17,8 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-const policy = "/v1/approval-policy"
-const rule = (...actions: ReadonlyArray<string>) => ({ actions, principals: ["api_key", "user"], require: true })
+const space = makeSpaces(() => server)
 
-let spaces = 0
-/** A workspace with a policy: keys of one who asks, and of one who decides. */
-const space = async (rules: ReadonlyArray<object>, asker: KeyOptions = {}) => {
-  const id = await server.workspace(`parking ${++spaces}`)
-  const admin = await server.client(id)
-  const profileId = await makeProfile(admin)
-  const agentId = await makeAgent(admin)
-  const put = await admin.put(policy, { rules })
-  assert.strictEqual(put.status, 200, put.text)
-  return { id, admin, profileId, agentId, asker: await server.client(id, asker), decider: await server.client(id) }
-}
-const makeProfile = async (client: Client): Promise<string> =>
-  (await client.post("/v1/profiles", { name: "P", models: ["troupe/scripted"] })).body.profile.id
-
-const parked = async (asked: ReturnType<Client["send"]>) => {
-  const answer = await asked
-  assert.strictEqual(answer.status, 202, answer.text)
-  const { operation } = answer.body
-  assert.strictEqual(operation.state, "pending")
-  assert.strictEqual(answer.headers.get("location"), `/v1/operations/${operation.id}`)
-  assert.strictEqual(answer.headers.get("retry-after"), "2")
-  return operation
-}
-const decide = async (client: Client, verdict: "approve" | "deny" | "cancel", { id }: { readonly id: string }) =>
-  client.post(`/v1/operations/${id}/${verdict}`)
-const decided = async (client: Client, verdict: "approve" | "deny" | "cancel", operation: { readonly id: string }) => {
-  const answer = await decide(client, verdict, operation)
-  assert.strictEqual(answer.status, 200, answer.text)
-  return answer.body.operation
-}
 const agentsOf = async (client: Client) => (await client.get("/v1/agents")).body.agents.length
 const change = (work: (id: string) => ReturnType<typeof sql>, { id }: { readonly id: string }) =>
   server.runtime.runPromise(server.database.run("test", (db) => work(toUuid(id)).execute(db)))
@@ -347,7 +317,8 @@ describe("a request that the policy parks", () => {
       least.approve = Math.min(least.approve, approving)
       least.command = Math.min(least.command, command)
     }
-    // To begin and to end a transaction counts as well; a change is read and written, and tried in one of its own.
+    // The bar of four counts what parking and approving add. To begin and to end a transaction counts here as well; a
+    // change is read and written, and tried in one of its own: within the other, behind a savepoint, it would be as many.
     assert.deepStrictEqual(least, { command: 2 + 2, park: 2 + 2 + 4, approve: 2 + 2 + 2 })
   })
 
@@ -480,6 +451,26 @@ describe("an operation", () => {
     assert.deepStrictEqual(await shown(asker), [request, "api_key"])
     assert.deepStrictEqual(await shown(await server.client(id, { scopes: ["read", "approve"] })), [request, "api_key"])
     assert.deepStrictEqual(await shown(await server.client(id, { scopes: ["read"] })), [undefined, undefined])
+  })
+
+  it("that has expired unnoticed is told of where the same request takes its place", async () => {
+    const { asker, profileId } = await space([rule("agent.create")])
+    const watcher = await Watcher.open(server.base, "/v1/events/stream", asker.token!)
+    await watcher.until(({ frames }) => frames.length === 1)
+    const ask = () => parked(asker.post("/v1/agents", { name: "A", profileId }))
+    const { id } = await ask()
+    await change((op) => sql`update operations set expires_at = now() where id = ${op}`, { id })
+    const { id: next } = await ask()
+    await watcher.until(({ frames }) => frames.some(({ data }) => data.operationId === next))
+    assert.deepStrictEqual(
+      watcher.events("operation").map(({ data }) => [data.operationId, data.state]),
+      [
+        [id, "pending"],
+        [id, "expired"],
+        [next, "pending"]
+      ]
+    )
+    watcher.close()
   })
 
   it("is kept for 90 days after it was resolved", async () => {

@@ -20,14 +20,19 @@ afterAll(async () => {
   await server.stop()
 })
 
-type State = "pending" | "completed" | "denied" | "cancelled" | "expired"
+type State = "pending" | "completed" | "failed" | "denied" | "cancelled" | "expired"
 
 /** What the interface promises of one operation. */
 interface Model {
   state: State
+  /** The key that asked was revoked. */
+  isRevoked: boolean
 }
 interface Real {
   readonly operationId: string
+  /** The same request once more, on a node. */
+  readonly ask: (node: number) => ReturnType<Client["send"]>
+  readonly revoke: () => Promise<void>
   readonly clients: { readonly [who in "asker" | "ben" | "cat"]: ReadonlyArray<Client> }
 }
 
@@ -35,11 +40,12 @@ type Verdict = "approve" | "deny" | "cancel"
 const leadsTo = { approve: "completed", deny: "denied", cancel: "cancelled" } as const
 
 /** Status and word that the interface owes; the state afterwards. */
-const expected = (state: State, verdict: Verdict, isAsker: boolean): readonly [number, State] => {
+const expected = ({ isRevoked, state }: Model, verdict: Verdict, isAsker: boolean): readonly [number, State] => {
   if (isAsker !== (verdict === "cancel")) return [403, state]
-  if (state === "pending") return [200, leadsTo[verdict]]
+  if (state === "pending") return [200, verdict === "approve" && isRevoked ? "failed" : leadsTo[verdict]]
   if (state === "expired") return [410, state]
-  return [state === leadsTo[verdict] ? 200 : 409, state]
+  const same = state === leadsTo[verdict] || (state === "failed" && verdict === "approve")
+  return [same ? 200 : 409, state]
 }
 
 const stateOf = async (client: Client, id: string): Promise<State> =>
@@ -54,13 +60,14 @@ class Decide implements fc.AsyncCommand<Model, Real> {
     this.who = who
     this.node = node
   }
-  check() {
-    return true
+  // A revoked key may be taken for a beat on the other node.
+  check({ isRevoked }: Model) {
+    return !isRevoked || this.who !== "asker"
   }
   async run(model: Model, { clients, operationId }: Real) {
     const client = clients[this.who][this.node] ?? assert.fail()
     const answer = await client.post(`/v1/operations/${operationId}/${this.verdict}`)
-    const [status, state] = expected(model.state, this.verdict, this.who === "asker")
+    const [status, state] = expected(model, this.verdict, this.who === "asker")
     assert.strictEqual(answer.status, status, `${this.toString()} of ${model.state}: ${answer.text}`)
     model.state = state
     for (const seen of clients.ben) assert.strictEqual(await stateOf(seen, operationId), state)
@@ -76,8 +83,8 @@ class DecideAtOnce implements fc.AsyncCommand<Model, Real> {
   constructor(one: Verdict, two: Verdict) {
     this.verdicts = [one, two]
   }
-  check() {
-    return true
+  check({ isRevoked }: Model) {
+    return !isRevoked || !this.verdicts.includes("cancel")
   }
   async run(model: Model, { clients, operationId }: Real) {
     const send = (verdict: Verdict, node: number) => {
@@ -91,8 +98,8 @@ class DecideAtOnce implements fc.AsyncCommand<Model, Real> {
       [two, one]
     ] as const
     const fits = orders.flatMap(([first, second]) => {
-      const [a, between] = expected(model.state, first, first === "cancel")
-      const [b, after] = expected(between, second, second === "cancel")
+      const [a, between] = expected(model, first, first === "cancel")
+      const [b, after] = expected({ ...model, state: between }, second, second === "cancel")
       const statuses = first === one ? [a, b] : [b, a]
       return statuses.join() === got.join() ? [after] : []
     })
@@ -124,6 +131,38 @@ class TimePasses implements fc.AsyncCommand<Model, Real> {
   }
 }
 
+/** As long as it waits it is the same operation, on whichever node; then it is another one. */
+class AskAgain implements fc.AsyncCommand<Model, Real> {
+  readonly node: number
+  constructor(node: number) {
+    this.node = node
+  }
+  check({ isRevoked }: Model) {
+    return !isRevoked
+  }
+  async run({ state }: Model, { ask, operationId }: Real) {
+    const { body, status, text } = await ask(this.node)
+    assert.strictEqual(status, 202, text)
+    assert.strictEqual(body.operation.id === operationId, state === "pending", `${this.toString()}: ${state}`)
+  }
+  toString() {
+    return `the same is asked on node ${this.node}`
+  }
+}
+
+class KeyIsRevoked implements fc.AsyncCommand<Model, Real> {
+  check({ isRevoked }: Model) {
+    return !isRevoked
+  }
+  async run(model: Model, { revoke }: Real) {
+    await revoke()
+    model.isRevoked = true
+  }
+  toString() {
+    return "the key that asked is revoked"
+  }
+}
+
 const verdict = fc.constantFrom<Verdict>("approve", "deny", "cancel")
 const commands = fc.commands(
   [
@@ -131,6 +170,8 @@ const commands = fc.commands(
       .tuple(verdict, fc.constantFrom("asker" as const, "ben" as const, "cat" as const), fc.nat(1))
       .map((of) => new Decide(...of)),
     fc.tuple(verdict, verdict).map((of) => new DecideAtOnce(...of)),
+    fc.nat(1).map((node) => new AskAgain(node)),
+    fc.constant(new KeyIsRevoked()),
     fc.constant(new TimePasses())
   ],
   { maxCommands: 6 }
@@ -143,8 +184,8 @@ describe("an operation on two nodes", () => {
       const client = await server.client(space)
       return [client, other.at(client)]
     }
-    const clients = { asker: await make(), ben: await make(), cat: await make() }
-    const [admin = assert.fail()] = clients.cat
+    const others = { ben: await make(), cat: await make() }
+    const [admin = assert.fail()] = others.cat
     const profileId = (await admin.post("/v1/profiles", { name: "P", models: ["troupe/scripted"] })).body.profile.id
     const rules = [{ actions: ["agent.create"], principals: ["api_key"], require: true }]
     assert.strictEqual((await admin.put("/v1/approval-policy", { rules })).status, 200)
@@ -152,10 +193,17 @@ describe("an operation on two nodes", () => {
     await fc.assert(
       fc.asyncProperty(commands, async (sequence) => {
         const name = `run ${++runs}`
-        const asked = await (clients.asker[0] ?? assert.fail()).post("/v1/agents", { name, profileId })
+        const clients = { ...others, asker: await make() }
+        const ask = (node: number) => (clients.asker[node] ?? assert.fail()).post("/v1/agents", { name, profileId })
+        const revoke = async () => {
+          const key = (await (clients.asker[0] ?? assert.fail()).get("/v1/auth")).body.principal.id
+          assert.strictEqual((await admin.delete(`/v1/auth/keys/${key}`)).status, 204)
+        }
+        const asked = await ask(0)
         assert.strictEqual(asked.status, 202, asked.text)
-        const model: Model = { state: "pending" }
-        await fc.asyncModelRun(() => ({ model, real: { operationId: asked.body.operation.id, clients } }), sequence)
+        const model: Model = { state: "pending", isRevoked: false }
+        const real = { operationId: asked.body.operation.id, ask, revoke, clients }
+        await fc.asyncModelRun(() => ({ model, real }), sequence)
         const made: ReadonlyArray<{ readonly name: string }> = (await admin.get("/v1/agents?limit=200")).body.agents
         assert.strictEqual(made.filter((agent) => agent.name === name).length, model.state === "completed" ? 1 : 0)
       }),

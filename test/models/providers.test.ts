@@ -311,7 +311,7 @@ describe.each(ways)("a model of $title", (way) => {
     withProvider(way, [behaviour], () =>
       Effect.gen(function* () {
         const failure = yield* failed(id, hi)
-        expect(failure).toMatchObject({ ...expected, transient: true, unavailable: false })
+        expect(failure).toMatchObject({ ...expected, transient: true, unavailable: false, begun: true })
         expect(failure.text.toLowerCase()).toMatch(new RegExp(`^the answer broke off after 5 characters: .*${why}`))
       })
     )

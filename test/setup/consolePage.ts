@@ -1,6 +1,7 @@
 /** Pages of the console in a real browser: signed in, watched, and held against what everybody needs of a page. */
 import { AxeBuilder } from "@axe-core/playwright"
 import { assert } from "@effect/vitest"
+import { setTimeout as sleep } from "node:timers/promises"
 import type { Browser, Locator, Page } from "playwright-core"
 import { watch } from "./watchPage.ts"
 
@@ -55,6 +56,12 @@ export const pasteYaml = async (box: Locator, text: string) => {
     clipboardData.setData("text/plain", ${JSON.stringify(text)})
     document.activeElement.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }))
   }`)
+}
+
+/** Waits until an expression is true in the page: by the browser's debugger, since the page itself lets no text be run. */
+export const holdsIn = async (page: Page, expression: string) => {
+  for (const deadline = Date.now() + 60_000; !(await page.evaluate<boolean>(expression)); await sleep(50))
+    if (Date.now() > deadline) assert.fail(`never true in the page: ${expression}`)
 }
 
 /** Pixels that the page is wider than its window. */

@@ -3,6 +3,7 @@
  * what the tool returns, and the turn goes on. A call that runs again after a crash finds its own.
  */
 import { Effect } from "effect"
+import { Directory } from "../../../src/agents/Directory.ts"
 import { Bus } from "../../../src/bus/Bus.ts"
 import { Database, type DatabaseUnavailable } from "../../../src/database/Database.ts"
 import { limits } from "../../../src/domain/limits.ts"
@@ -40,33 +41,33 @@ const nothing = Effect.succeed(undefined)
 export const makeApproval = Effect.gen(function* () {
   const bus = yield* Bus
   const database = yield* Database
+  const directory = yield* Directory
   const lease = yield* Lease
   const policies = yield* Policies
 
   const parkFor = Effect.fnUntraced(function* (by: CallBy, { action, agentId, request }: ActionOfTool) {
-    const own = by.identity === undefined ? {} : { identity: by.identity }
+    const identity = by.identity ?? (yield* directory.agent(by.workspace, by.agentId))?.identity
+    const own = identity === undefined ? {} : { identity }
     const principal: Principal = { type: "agent", id: by.agentId, ...own }
     const requester = {
       principal,
       credential: { type: "lease", agentId: by.agentId, ...own },
       ...(by.turnId === undefined ? {} : { from: { threadId: by.threadId, turnId: by.turnId, hops: by.hops } })
     } as const
-    const parked = yield* database.atomically("operations.park", (tx) =>
+    const { operation, written } = yield* database.atomically("operations.park", (tx) =>
       park(tx, by.workspace, { action, agentId: agentId ?? by.agentId, request, requester }, lease.now())
     )
-    if (parked === undefined) return full
-    const { fresh, operation } = parked
-    if (fresh)
+    for (const { agentId = "", id, state } of written)
       bus.publish({
         workspace: by.workspace,
-        agentId: operation.agentId ?? "",
+        agentId,
         threadId: "",
         type: "operation",
-        operationId: operation.id,
+        operationId: id,
         action,
-        state: operation.state
+        state
       })
-    return { output: { operation } }
+    return operation === undefined ? full : { output: { operation } }
   })
 
   const approval: ToolApproval = (by, asked, refused = nothing) =>

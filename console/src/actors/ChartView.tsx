@@ -50,7 +50,11 @@ const Picture = ({ chart, moment }: Pick<ChartViewProps, "chart" | "moment">) =>
 }
 
 export const ChartView = ({ chart, children, isAsking, link, trouble, ...slider }: ChartViewProps) => (
-  <section className="chart" aria-label="Chart">
+  <section
+    className="chart"
+    aria-label="Chart"
+    data-pos={slider.moment === undefined ? undefined : (slider.pos ?? slider.end)}
+  >
     <Slider {...slider} />
     {trouble}
     <div className="chart-body">

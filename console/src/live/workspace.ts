@@ -16,7 +16,8 @@ const stale: Readonly<Record<string, ReadonlyArray<string>>> = {
   gap: ["threads", "thread pages", "inbox", "operations", "feeds"],
   /** A tab without a stream looks. */
   look: ["threads", "inbox", "operations", "feeds"],
-  ready: []
+  /** What happened between an answer and the stream's beginning is told by nobody. */
+  ready: ["threads", "inbox", "operations", "feeds"]
 }
 
 const restMs = 300

@@ -17,7 +17,8 @@ const restMs = 150
 /** Before what failed, and may work the next time, is asked for again. */
 const againMs = 5_000
 
-const mayPass = (failure: unknown) => !(failure instanceof TroupeError) || failure.status >= 500 || failure.status === 429
+const mayPass = (failure: unknown) =>
+  !(failure instanceof TroupeError) || failure.status >= 500 || failure.status === 429
 
 /** The log, followed for as long as the page is seen. `lastSeq`: of the log as it was found; undefined before that. */
 const useLog = (threadId: string, seq: number | undefined, lastSeq: number | undefined) => {
@@ -61,10 +62,10 @@ const useNewestTurn = (threadId: string, lastSeq: number, enabled: boolean) => {
 
 export const useThread = (threadId: string, seq: number | undefined) => {
   const { troupe } = useSession()
-  const detail = useQuery({
+  const detail = useQuery<Detail>({
     queryKey: ["thread", threadId],
     refetchInterval: ({ state }) => (state.error !== null && mayPass(state.error) ? againMs : false),
-    queryFn: ({ signal }) =>
+    queryFn: ({ signal }): Promise<Detail> =>
       answerOf(troupe.api.GET("/v1/threads/{threadId}", { params: { path: { threadId } }, signal })).then((found) =>
         "operation" in found ? Promise.reject(new Error("Reading this thread waits for approval.")) : found
       )

@@ -21,6 +21,7 @@ import * as schedules from "./018_schedules.ts"
 import * as subscriptions from "./019_subscriptions.ts"
 import * as webhooks from "./020_webhooks.ts"
 import * as cause from "./021_cause.ts"
+import * as rotation from "./022_rotation.ts"
 
 export const migrations: Record<string, Migration> = {
   "001_journal": journal,
@@ -43,5 +44,6 @@ export const migrations: Record<string, Migration> = {
   "018_schedules": schedules,
   "019_subscriptions": subscriptions,
   "020_webhooks": webhooks,
-  "021_cause": cause
+  "021_cause": cause,
+  "022_rotation": rotation
 }

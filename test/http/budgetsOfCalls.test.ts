@@ -1,0 +1,173 @@
+/** What single calls of models cost their agents: calls that break off, that last, and whose price nobody knows. */
+import { assert, describe, it } from "@effect/vitest"
+import { sql } from "kysely"
+import { afterAll, beforeAll } from "vitest"
+import { chores } from "../../src/chores/chores.ts"
+import { toUuid } from "../../src/domain/ids.ts"
+import { toProviderName } from "../../src/models/toolNames.ts"
+import { openaiResponses } from "../models/servers/openaiResponses.ts"
+import { type Behaviour, type ProviderServer, startServer as startProvider } from "../models/servers/server.ts"
+import { startServer, type TestServer } from "../setup/server.ts"
+import { ended, logOf, makeThread, submit } from "./threadFixture.ts"
+import { addToolset, eventually, makeWorker, only, resolveWait, waitsOf } from "./toolFixture.ts"
+
+const priced = "openai/priced"
+const unpriced = "openai/unpriced"
+const paid = "troupe/scripted-paid"
+
+let server: TestServer
+let pricedProvider: ProviderServer
+let unpricedProvider: ProviderServer
+beforeAll(async () => {
+  pricedProvider = await startProvider(openaiResponses)
+  unpricedProvider = await startProvider(openaiResponses)
+  const model = (id: string, { url }: ProviderServer) => ({
+    id,
+    name: "gpt-5",
+    baseUrl: `${url}/v1`,
+    apiKeyEnv: "SOME_KEY"
+  })
+  server = await startServer({
+    models: {
+      env: { SOME_KEY: "test-key" },
+      modelsFile: {
+        models: [
+          { ...model(priced, pricedProvider), pricing: { input: 1, output: 2 } },
+          model(unpriced, unpricedProvider)
+        ]
+      }
+    }
+  })
+})
+afterAll(async () => {
+  await server.stop()
+  await Promise.all([pricedProvider.stop(), unpricedProvider.stop()])
+})
+
+const run = async <A>(statement: ReturnType<typeof sql<A>>) =>
+  (await server.runtime.runPromise(server.database.run("test", (db) => statement.execute(db)))).rows
+const worker = async (models: ReadonlyArray<string>, profile: object = {}, agent: object = {}) => {
+  const agentId = await makeWorker(server.alpha, { models, ...profile })
+  assert.strictEqual((await server.alpha.patch(`/v1/agents/${agentId}`, agent)).status, 200)
+  return agentId
+}
+const detailOf = async (threadId: string) => (await server.alpha.get(`/v1/threads/${threadId}`)).body
+const reservationsOf = (agentId: string) =>
+  run<{ readonly prompt: number; readonly old: boolean }>(
+    sql`select prompt, created_at < now() - interval '1 minute' as old from reservations
+      where subject = ${toUuid(agentId)}`
+  )
+const answer: Behaviour = { kind: "answer", answer: { text: ["Yes."], usage: { input: 10, output: 1 } } }
+
+describe("an attempt that failed", () => {
+  it("costs its prompt where the answer had begun, though its provider has not told what was used", async () => {
+    const agentId = await worker([priced])
+    const threadId = await makeThread(server.alpha, agentId, { maxCost: 1 })
+    pricedProvider.enqueue({ kind: "cut", text: ["Hel"] }, answer)
+    await submit(server.alpha, threadId, "x".repeat(400))
+    assert.strictEqual((await logOf(server.alpha, threadId, ended(1))).at(-1)?.type, "turn_completed")
+    const { budgetSpend, usage } = await detailOf(threadId)
+    // 400 bytes are 100 tokens.
+    assert.closeTo(budgetSpend.spent, usage.estimatedCost + 100e-6, 1e-9)
+    const [thread] = await run<{ readonly amount: number }>(
+      sql`select amount from thread_spend where thread = ${toUuid(threadId)}`
+    )
+    assert.closeTo(thread?.amount ?? 0, budgetSpend.spent, 1e-9)
+    assert.deepStrictEqual(await reservationsOf(agentId), [])
+  })
+
+  it("costs nothing where its provider refused to answer", async () => {
+    const agentId = await worker([priced])
+    const threadId = await makeThread(server.alpha, agentId)
+    pricedProvider.enqueue({ kind: "status", status: 500 }, answer)
+    await submit(server.alpha, threadId, "x".repeat(400))
+    assert.strictEqual((await logOf(server.alpha, threadId, ended(1))).at(-1)?.type, "turn_completed")
+    const { budgetSpend, usage } = await detailOf(threadId)
+    assert.strictEqual(budgetSpend.spent, usage.estimatedCost)
+    assert.deepStrictEqual(await reservationsOf(agentId), [])
+  })
+})
+
+describe("a call that lasts", () => {
+  it("is not overdue as long as its node makes it, and costs once what it costs", async () => {
+    const agentId = await worker([paid])
+    const threadId = await makeThread(server.alpha, agentId)
+    await submit(server.alpha, threadId, "/wait 600s\nlate")
+    await eventually(async () => (await reservationsOf(agentId)).length === 1, "the call is paid for")
+    const [reserved] = await reservationsOf(agentId)
+    await run(sql`update reservations set created_at = now() - interval '16 minutes'
+      where subject = ${toUuid(agentId)}`)
+    // As every node does it.
+    for (const { name, work } of chores) if (/reservations/.test(name)) await server.runtime.runPromise(work)
+    assert.deepStrictEqual(
+      (await reservationsOf(agentId)).map(({ old }) => old),
+      [false]
+    )
+    assert.strictEqual((await server.alpha.post(`/v1/threads/${threadId}/cancel`)).status, 200)
+    await logOf(server.alpha, threadId, ended(1))
+    assert.deepStrictEqual(await reservationsOf(agentId), [])
+    const [{ spent } = assert.fail()] = await run<{ readonly spent: number }>(
+      sql`select sum(amount)::float8 as spent from spent where subject = ${toUuid(agentId)}`
+    )
+    assert.strictEqual(spent, reserved?.prompt)
+  })
+})
+
+describe("a model without a price", () => {
+  it("is passed over under a budget for one that has a price", async () => {
+    const agentId = await worker([unpriced, paid], {}, { budget: { limit: 1, window: "24h" } })
+    const threadId = await makeThread(server.alpha, agentId)
+    await submit(server.alpha, threadId, "hi")
+    const log = await logOf(server.alpha, threadId, ended(1))
+    assert.strictEqual(only(log, "assistant_message")[0]?.modelId, paid)
+  })
+
+  it.each<[string, ReadonlyArray<string>, "thread" | "agent"]>([
+    ["is passed over", [unpriced, paid], "thread"],
+    ["fails the turn where it is alone", [unpriced], "agent"]
+  ])(
+    "%s also where the limit comes while the turn runs, which then holds for its next call",
+    async (_, models, whose) => {
+      const { id, namespace } = await addToolset(server.alpha, {
+        kind: "client",
+        tools: [{ name: "hold", inputSchema: { type: "object" } }]
+      })
+      const agentId = await worker(models, { toolsetIds: [id] })
+      const threadId = await makeThread(server.alpha, agentId)
+      const call = { name: toProviderName(`${namespace}.hold`), input: {} }
+      unpricedProvider.enqueue({ kind: "answer", answer: { calls: [call] } })
+      await submit(server.alpha, threadId, "/say mine")
+      const [wait = assert.fail()] = await waitsOf(server.alpha, threadId)
+      const asked = unpricedProvider.requests.length
+      const limited =
+        whose === "thread"
+          ? await server.alpha.patch(`/v1/threads/${threadId}`, { maxCost: 1 })
+          : await server.alpha.patch(`/v1/agents/${agentId}`, { budget: { limit: 1, window: "24h" } })
+      assert.strictEqual(limited.status, 200, limited.text)
+      await resolveWait(server.alpha, threadId, wait.id, { type: "tool_result", output: 1 })
+      const log = await logOf(server.alpha, threadId, ended(1))
+      assert.lengthOf(unpricedProvider.requests, asked)
+      if (models.length > 1) assert.strictEqual(only(log, "assistant_message").at(-1)?.modelId, paid)
+      else assert.strictEqual(log.at(-1)?.failureCode, "model_not_priced")
+    }
+  )
+})
+
+describe("what an agent has spent", () => {
+  it("is one figure in every answer, rounded to a billionth", async () => {
+    const budget = { limit: 1, window: "24h" }
+    const agentId = await worker([paid], {}, { budget })
+    const threadId = await makeThread(server.alpha, agentId)
+    await submit(server.alpha, threadId, "/usage 333 1\n/say one")
+    await logOf(server.alpha, threadId, ended(1))
+    const { budgetSpend, usage } = await detailOf(threadId)
+    assert.strictEqual(budgetSpend.spent, usage.estimatedCost)
+    assert.strictEqual(budgetSpend.spent, Math.round(budgetSpend.spent * 1e9) / 1e9)
+    const cancelled = await server.alpha.post(`/v1/threads/${threadId}/cancel`)
+    const archived = await server.alpha.post(`/v1/threads/${threadId}/archive`)
+    const other = await server.alpha.post("/v1/threads", { agentId })
+    for (const { body } of [cancelled, archived, other]) assert.strictEqual(body.budgetSpend.spent, budgetSpend.spent)
+    const ofWorkspace = await server.alpha.get(`/v1/usage?agentId=${agentId}`)
+    assert.deepStrictEqual(ofWorkspace.body.budget, { ...budget, spent: budgetSpend.spent, reserved: 0 })
+  })
+})
