@@ -5,6 +5,8 @@
  * G2. Whatever may pass is tried again, for five minutes.
  * G3. Turns that lead to each other by way of a schedule count on: a run has the hops of the turn that has made or
  *     changed the schedule, or wants it to run.
+ * G4. Of `interrupt`, an instant begins once the turn before is cancelled, and not beside it. A run by hand cancels
+ *     nothing, whatever overlap says.
  */
 import { Data, Duration, Effect } from "effect"
 import { begunBy } from "../thread/tools/derivedIds.ts"
@@ -15,17 +17,17 @@ import type { StoredSchedule } from "../../src/schedules/shown.ts"
 import type { Job } from "../../machines/schedule/changes.ts"
 import type { StopReason, Firing } from "../../machines/schedule/commands.ts"
 import type { Snapshot } from "../../machines/schedule/chart.ts"
-import type { Declined } from "../Actor.ts"
+import type { ActorError, Declined } from "../Actor.ts"
 import type { ActorView } from "../Kind.ts"
-import type { Threads } from "../thread/Threads.ts"
-import type { IsOver, UntilOver } from "./lastTurn.ts"
+import type { ThreadCaller, Threads } from "../thread/Threads.ts"
+import type { BegunTurn, IsOver, UntilOver } from "./lastTurn.ts"
 import type { ScheduleRequest } from "./requests.ts"
 
 export interface SchedulePerforming {
   readonly isOver: IsOver
   readonly read: ReadSchedule
   readonly untilOver: UntilOver
-  readonly threads: Pick<Threads["Service"], "cancel" | "start" | "submitAs">
+  readonly threads: Pick<Threads["Service"], "cancel" | "remove" | "start" | "submitAs">
 }
 
 type Outcome = Extract<ScheduleRequest, { readonly type: "started" | "refused" }>
@@ -54,8 +56,13 @@ const outcomeOf = (runId: string, { reason }: Declined): Outcome => {
   }
 }
 
-/** The run's own thread is not there. */
-class NotBornYet extends Data.TaggedError("NotBornYet") {}
+/** The turn before goes on, as far as anybody knows. */
+class NotCancelled extends Data.TaggedError("NotCancelled") {}
+
+const isRefused =
+  (reason: Declined["reason"]) =>
+  (failure: ActorError): failure is Declined =>
+    failure._tag === "Refused" && failure.reason === reason
 
 /** G2. */
 const persistently = <A, E>(attempt: Effect.Effect<A, E>): Effect.Effect<A> =>
@@ -72,15 +79,25 @@ export const principalOf = ({ createdBy, id, input }: StoredSchedule): Principal
 }
 
 export const makePerform = ({ isOver, read, threads, untilOver }: SchedulePerforming) => {
-  /** Of `interrupt`: the turn before is cancelled first. */
-  const clear = Effect.fnUntraced(function* ({ ref, snapshot }: ActorView<Snapshot>, schedule: StoredSchedule) {
-    const { lastTurn } = snapshot.context
-    if (lastTurn === null || schedule.input.overlap !== "interrupt") return
-    const { threadId, turnId } = lastTurn
-    const { workspace } = ref
+  /** A turn that runs is cancelled; the message of one that has not begun is taken out of the queue. */
+  const cancel = (asked: Pick<ThreadCaller, "principal" | "workspace">, { threadId, turnId }: BegunTurn) =>
+    threads.cancel(asked, threadId, { turnId, clearQueue: false }).pipe(
+      Effect.catchIf(isRefused("turn_conflict"), () => threads.remove(asked, threadId, sibling("input", turnId))),
+      Effect.asVoid
+    )
+
+  /** G4. */
+  const clear = Effect.fnUntraced(function* (
+    { ref: { workspace }, snapshot: { context } }: ActorView<Snapshot>,
+    schedule: StoredSchedule,
+    { by }: Firing
+  ) {
+    const { lastTurn } = context
+    if (by === "manual" || lastTurn === null || schedule.input.overlap !== "interrupt") return
     if (yield* isOver(workspace, lastTurn)) return
-    yield* Effect.ignore(
-      threads.cancel({ workspace, principal: principalOf(schedule) }, threadId, { turnId, clearQueue: false })
+    yield* cancel({ workspace, principal: principalOf(schedule) }, lastTurn).pipe(
+      // It may be over, or have begun, meanwhile: the next look says.
+      Effect.mapError(() => new NotCancelled())
     )
   })
 
@@ -114,14 +131,7 @@ export const makePerform = ({ isOver, read, threads, untilOver }: SchedulePerfor
         ...(identity === undefined ? {} : { identity }),
         ...(input.maxCost === undefined ? {} : { maxCost: input.maxCost })
       })
-      .pipe(
-        Effect.map((reply) => ({ reply, threadId })),
-        // It was being born when its node went: no reason to give the run up, let alone the schedule.
-        Effect.catchIf(
-          (failure) => failure._tag === "Refused" && failure.reason === "not_found",
-          () => Effect.fail(new NotBornYet())
-        )
-      )
+      .pipe(Effect.map((reply) => ({ reply, threadId })))
   }
 
   const starting = Effect.fnUntraced(function* (being: ActorView<Snapshot>, run: Firing) {
@@ -129,7 +139,7 @@ export const makePerform = ({ isOver, read, threads, untilOver }: SchedulePerfor
     const schedule = yield* read(being.ref)
     if (schedule === undefined || schedule.deleted)
       return { type: "refused", runId, status: "skipped", reason: "deleted" } satisfies Outcome
-    yield* clear(being, schedule)
+    yield* clear(being, schedule, run)
     const { reply, threadId } = yield* submit(being, schedule, run)
     // The text is the thread's own answer.
     const { turnId } = JSON.parse(reply.body) as { readonly turnId: string }
@@ -149,11 +159,14 @@ export const makePerform = ({ isOver, read, threads, untilOver }: SchedulePerfor
     )
   }
 
-  const watch = ({ ref, snapshot }: ActorView<Snapshot>, { runId }: Firing): Effect.Effect<ScheduleRequest> => {
+  /** A run that waits begins at once where its schedule waits for nobody any more. */
+  const watch = Effect.fnUntraced(function* ({ ref, snapshot }: ActorView<Snapshot>, { runId }: Firing) {
     const { lastTurn } = snapshot.context
-    if (lastTurn === null) return Effect.succeed({ type: "freed", runId })
-    return Effect.as(untilOver(ref.workspace, lastTurn), { type: "freed" as const, runId })
-  }
+    const schedule = yield* persistently(read(ref))
+    const isFree = schedule?.input.overlap === "allow" || schedule?.input.overlap === "interrupt"
+    if (lastTurn !== null && !isFree) yield* untilOver(ref.workspace, lastTurn)
+    return { type: "freed", runId } satisfies ScheduleRequest
+  })
 
   return (being: ActorView<Snapshot>, { params, type }: Job): Effect.Effect<ScheduleRequest | undefined> => {
     switch (type) {

@@ -102,8 +102,9 @@ export const makePrepare = ({ directory, isOver, read }: SchedulePreparing) => {
     schedule: StoredSchedule
   ) {
     const { overlap } = schedule.input
+    if (overlap === "allow") return undefined
     if (held !== null) return { skips: "overlap" } as const
-    if (overlap === "allow" || overlap === "interrupt" || lastTurn === null) return undefined
+    if (overlap === "interrupt" || lastTurn === null) return undefined
     if (yield* isOver(workspace, lastTurn)) return undefined
     return overlap === "queue" ? ("waits" as const) : ({ skips: "overlap" } as const)
   })

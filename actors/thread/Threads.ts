@@ -100,7 +100,10 @@ export class Threads extends Context.Service<
       threadId: string,
       input: SentInput
     ) => Effect.Effect<Reply, ActorError>
-    /** The same for the first message of a thread that is made for it, where it is not there yet. */
+    /**
+     * The same for the first message of a thread that is made for it, where it is not there yet. It is never answered
+     * with `not_found`: a thread that may be there, and is not found, is out of reach.
+     */
     readonly start: (
       asked: Pick<ThreadCaller, "workspace" | "principal">,
       thread: StartedThread

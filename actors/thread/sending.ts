@@ -12,6 +12,7 @@ import { forwarded, record } from "../../src/telemetry/metrics.ts"
 import type { ThreadAttributes } from "../../src/threads/detail.ts"
 import { type ActorError, KeyReused, type Reply, Unreachable } from "../Actor.ts"
 import { replayed, rowOf } from "../kept.ts"
+import { isUnknown } from "../Registry.ts"
 import { isStorable } from "./forwardable.ts"
 import type { Of, ThreadRequest } from "./requests.ts"
 import type { SentInput, StartedThread, ThreadCaller } from "./Threads.ts"
@@ -30,10 +31,10 @@ export const withOrigin = (principal: Principal, origin: Origin | undefined): Pr
   origin === undefined ? principal : { ...principal, origin }
 
 interface Sending {
-  readonly bus: Bus["Service"]
-  readonly journal: Journal["Service"]
-  readonly lease: Lease["Service"]
-  readonly quotas: Quotas["Service"]
+  readonly bus: Pick<Bus["Service"], "wake">
+  readonly journal: Pick<Journal["Service"], "key" | "post">
+  readonly lease: Pick<Lease["Service"], "now">
+  readonly quotas: Pick<Quotas["Service"], "add">
   readonly ask: (asked: ThreadCaller, threadId: string, request: ThreadRequest) => Effect.Effect<Reply, ActorError>
   readonly ensure: Births["ensure"]
 }
@@ -96,7 +97,11 @@ export const makeSending = ({ ask, bus, ensure, journal, lease, quotas }: Sendin
     input: SentInput
   ) => sendOrPost({ principal, workspace }, threadId, { type: "submit", input: { ...input, principal } })
 
-  /** The birth, and then the message as any other: whether the birth came about, its answer says. */
+  /**
+   * The birth, and then the message as any other: whether the birth came about, its answer says. One that is refused
+   * may have come about before, under what held then; a thread that is not there, and that nothing refuses, is being
+   * born where that cannot be seen.
+   */
   const start = (
     asked: Pick<ThreadCaller, "workspace" | "principal">,
     { agentId, identity, maxCost, threadId, ...message }: StartedThread
@@ -113,8 +118,9 @@ export const makeSending = ({ ask, bus, ensure, journal, lease, quotas }: Sendin
       { parent: agentId, attributes: JSON.stringify(attributes) },
       { type: "submit", creating: true, input: { ...input, principal } }
     ).pipe(
-      Effect.catch((failure) => (failure._tag === "Refused" ? Effect.fail(failure) : Effect.void)),
-      Effect.andThen(submitAs(asked, threadId, input))
+      Effect.as(unreachable()),
+      Effect.catch((failure) => Effect.succeed(failure._tag === "Refused" ? failure : unreachable())),
+      Effect.flatMap((unborn) => Effect.catchIf(submitAs(asked, threadId, input), isUnknown, () => Effect.fail(unborn)))
     )
   }
 

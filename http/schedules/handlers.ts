@@ -6,6 +6,7 @@ import { Directory } from "../../src/agents/Directory.ts"
 import { Database } from "../../src/database/Database.ts"
 import { toUuid } from "../../src/domain/ids.ts"
 import { Lease } from "../../src/journal/Lease.ts"
+import { listAsked } from "../../src/schedules/asked.ts"
 import { listSchedules, readAnySchedule, readSchedule } from "../../src/schedules/reading.ts"
 import { listRuns, pageOfRuns, readPlace } from "../../src/schedules/runs.ts"
 import { modelNotInProfile } from "../../src/schedules/refusals.ts"
@@ -132,13 +133,15 @@ export const SchedulesHandlers = HttpApiBuilder.group(
         const { after, filter } = yield* cursors.open(place, query.cursor, {})
         const limit = rowsOf("scheduleRuns", query.limit)
         const behind = readPlace(after)
+        // A run goes from the inbox to its actor and from there to the log: whoever reads in this order misses none.
+        const asked = yield* database.run("schedules.asked", (db) => listAsked(db, workspace, scheduleId))
         const schedule = yield* database.run("schedules.get", (db) => readAnySchedule(db, workspace, scheduleId))
         if (schedule?.agentId !== agentId) return yield* noSchedule
         const most = limit + 1 + (behind?.shown.length ?? 0)
         const logged = yield* database.run("schedules.runs", (db) =>
           listRuns(db, workspace, scheduleId, { before: behind?.before, limit: most, now: lease.now() })
         )
-        const { runs, next } = pageOfRuns({ open: openRuns(schedule), logged, limit, behind })
+        const { runs, next } = pageOfRuns({ open: openRuns(schedule, asked), logged, limit, behind })
         return json({ runs, ...(next && { nextCursor: cursors.seal(place, filter, next) }) })
       })
     })

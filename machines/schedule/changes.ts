@@ -29,6 +29,8 @@ const begin = (d: ScheduleDraft, run: Firing, at: number, next?: Of<"due">["next
 }
 
 const disable = (d: ScheduleDraft, reason: StopReason, at: number) => {
+  // Nobody has it any more.
+  if (d.context.deleted) return
   dropHeld(d, reason, at)
   d.emit({ type: "disabled", at, reason })
 }
@@ -41,10 +43,24 @@ const dropHeld = (d: ScheduleDraft, reason: string, at: number) => {
   d.enqueue({ type: "unwatch", params: held })
 }
 
+/** So do the runs by hand that wait: each of them was promised. */
+const dropQueued = (d: ScheduleDraft, status: "skipped" | "failed", reason: string, at: number) => {
+  for (const run of d.context.queued) d.emit({ type: "ran", at, run, status, reason })
+}
+
+/** What the run waits for may be another turn by now, or nothing at all. */
+const watchAnew = (d: ScheduleDraft) => {
+  const { held } = d.context
+  if (held === null) return
+  d.enqueue({ type: "unwatch", params: held })
+  d.enqueue({ type: "watch", params: held })
+}
+
 export const configure = (d: ScheduleDraft, command: Of<"configure">) => {
   const { anchor, anew, at, deleted, disables, enabled, next, rev } = command
   if (deleted) {
     dropHeld(d, "deleted", at)
+    dropQueued(d, "skipped", "deleted", at)
     d.emit({ type: "deleted", at })
     return
   }
@@ -52,9 +68,12 @@ export const configure = (d: ScheduleDraft, command: Of<"configure">) => {
   const enables = enabled && anew && (!d.context.enabled || d.context.disabledReason !== null)
   d.emit({ type: "configured", at, rev, enabled, anchor, ...(enables ? {} : { keeps: true }), ...some("next", next) })
   const { disabledReason, firing, held } = d.context
-  if (!enabled || disabledReason !== null || disables === undefined) return
   // What is under way was its last run: it is finished with that.
-  if (disables !== "finished" || (firing === null && held === null)) disable(d, disables, at)
+  const isOver = disables === "finished" && firing === null && held === null
+  if (enabled && disabledReason === null && disables !== undefined && (isOver || disables !== "finished"))
+    disable(d, disables, at)
+  // Its overlap may say something else now.
+  watchAnew(d)
 }
 
 /** Runs that nobody has seen to are one that was skipped. */
@@ -81,7 +100,9 @@ export const comeDue = (d: ScheduleDraft, due: Of<"due">) => {
 }
 
 export const run = (d: ScheduleDraft, { at, run: asked }: Of<"run">) => {
-  if (d.context.firing === null) begin(d, asked, at)
+  // It was asked for before, and comes after.
+  if (d.context.deleted) d.emit({ type: "ran", at, run: asked, status: "skipped", reason: "deleted" })
+  else if (d.context.firing === null) begin(d, asked, at)
   else d.emit({ type: "queued", at, run: asked })
 }
 
@@ -96,11 +117,8 @@ const goOn = (d: ScheduleDraft, at: number) => {
   const [first] = d.context.queued
   if (first !== undefined && !d.context.deleted) return begin(d, first, at)
   const { disabledReason, enabled, held, next } = d.context
-  if (held !== null) {
-    // Its turn may have ended while this began, and what has begun since is the turn that it waits for now.
-    d.enqueue({ type: "unwatch", params: held })
-    d.enqueue({ type: "watch", params: held })
-  }
+  // Its turn may have ended while this began, and what has begun since is the turn that it waits for now.
+  watchAnew(d)
   if (enabled && disabledReason === null && next === null && held === null) disable(d, "finished", at)
 }
 
@@ -125,5 +143,6 @@ export const refuse = (d: ScheduleDraft, { at, disables, reason, status }: Of<"r
 export const poison = (d: ScheduleDraft, at: number) => {
   const { firing } = d.context
   if (firing !== null) d.emit({ type: "ran", at, run: firing, status: "failed", reason: "poisoned" })
+  dropQueued(d, "failed", "poisoned", at)
   disable(d, "poisoned", at)
 }

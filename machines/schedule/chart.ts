@@ -18,9 +18,9 @@ const base = setup({
       (event.type === "started" || event.type === "refused") && event.runId === firing?.runId,
     /** The run that waits is the one that is meant. */
     isOfWaiting: ({ context: { held }, event }) => event.type === "freed" && event.runId === held?.runId,
-    isNews: ({ context: { disabledReason, rev }, event }) =>
+    isNews: ({ context: { deleted, disabledReason, rev }, event }) =>
       event.type === "configure" &&
-      (event.deleted || event.rev > rev || (event.disables !== undefined && disabledReason === null)),
+      (event.deleted ? !deleted : event.rev > rev || (event.disables !== undefined && disabledReason === null)),
     hasMoment: ({ context: { next }, event }) => event.type === "due" && next !== null && next.moment <= event.at,
     isDeleted: ({ context }) => context.deleted && context.firing === null,
     isStarting: ({ context }) => context.firing !== null,
@@ -138,7 +138,10 @@ export const chart = base.createMachine({
       description: "It fires only when somebody asks for it.",
       on: { configure: configured, run }
     },
-    deleted: { description: "Nothing of it happens any more.", type: "final" }
+    deleted: {
+      description: "Nothing of it happens any more: a run that was asked for before is skipped.",
+      on: { run }
+    }
   }
 })
 

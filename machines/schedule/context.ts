@@ -50,10 +50,13 @@ export const isLastFailure = ({ failures }: Context) => failures + 1 >= limits.s
 
 const same = (one: Firing | null, { runId }: Firing) => (one?.runId === runId ? null : one)
 
+const without = (runs: ReadonlyArray<Firing>, { runId }: Firing) => runs.filter((run) => run.runId !== runId)
+
 const afterRun = (context: Context, { at, run, status, threadId, turnId }: Ran): Context => ({
   ...context,
   firing: same(context.firing, run),
   held: same(context.held, run),
+  queued: without(context.queued, run),
   last: { at, status },
   failures:
     run.by === "manual" || status === "skipped" ? context.failures : status === "failed" ? context.failures + 1 : 0,
@@ -76,7 +79,7 @@ export const evolve = (context: Context, fact: Fact): Context => {
       }
     case "firing": {
       const { run } = fact
-      const queued = context.queued.filter(({ runId }) => runId !== run.runId)
+      const queued = without(context.queued, run)
       const begun = { ...context, firing: run, held: same(context.held, run), queued }
       return run.by === "manual" || context.held?.runId === run.runId ? begun : nextIn(begun, fact)
     }

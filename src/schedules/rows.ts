@@ -22,6 +22,7 @@ import { heldSchedule, readAnySchedule } from "./reading.ts"
 import { ScheduleInput, type SchedulePatch } from "./schedule.ts"
 import { type ScheduleSettings, settled } from "./settled.ts"
 import { type StoredSchedule, settingsOf } from "./shown.ts"
+import { targetThread } from "./target.ts"
 
 /** Who makes, changes or runs one: in a turn, with that turn's hops. */
 export interface SchedulingBy {
@@ -33,7 +34,7 @@ export interface ScheduleNotThere {
   readonly refused: "not_found" | "precondition"
 }
 export type UnfitSchedule =
-  | { readonly refused: "thread_not_found" }
+  | { readonly refused: "thread_not_found" | "thread_archived" }
   | { readonly refused: CronProblem | "moment"; readonly message: string }
 export type SchedulePatchRefusal =
   | ScheduleNotThere
@@ -97,15 +98,9 @@ const unfitTarget = async (
   { target }: ScheduleSettings
 ): Promise<UnfitSchedule | undefined> => {
   if (target.mode === "spawn") return undefined
-  const found = await tx
-    .selectFrom("heads")
-    .select("id")
-    .where("workspace", "=", toUuid(workspace))
-    .where("id", "=", toUuid(target.threadId))
-    .where("kind", "=", "thread")
-    .where("parent", "=", toUuid(agentId))
-    .executeTakeFirst()
-  return found === undefined ? { refused: "thread_not_found" } : undefined
+  const thread = await targetThread(tx, workspace, agentId, target.threadId)
+  if (thread === undefined) return { refused: "thread_not_found" }
+  return thread.archived ? { refused: "thread_archived" } : undefined
 }
 
 const agentOf = (tx: Db, workspace: string, agentId: string) =>
@@ -215,8 +210,11 @@ export const patchSchedule = async (
   const isSwitchedOn = input.enabled && (enablesAnew || !found.input.enabled)
   if (isSwitchedOn && (await isArchived(tx, workspace, agentId))) return { refused: "agent_archived" }
   const changesClock = isForced ? enablesAnew : isNewClock(found.input, input)
+  // A thread that was taken before may have come to its end since.
+  const isTarget = !isDeepStrictEqual(input.target, found.input.target)
   const unfit =
-    (changesClock ? unfitTrigger(input, now) : undefined) ?? (await unfitTarget(tx, workspace, agentId, input))
+    (changesClock ? unfitTrigger(input, now) : undefined) ??
+    (isTarget ? await unfitTarget(tx, workspace, agentId, input) : undefined)
   if (unfit !== undefined) return unfit
   // Later than what was, so that an anchor tells one clock from another.
   const at = new Date(Math.max(Math.floor(now), found.updatedAt + 1))

@@ -35,6 +35,7 @@ interface Carry extends Known {
   readonly disabledReason?: string | null
   readonly firing?: Firing | null
   readonly held?: Firing | null
+  readonly queued?: ReadonlyArray<Firing>
   readonly last?: { readonly at: number; readonly status: "started" | "skipped" | "failed" } | null
   readonly lastTurn?: { readonly threadId: string; readonly turnId: string } | null
 }
@@ -92,11 +93,18 @@ export const shown = (schedule: StoredSchedule): Schedule => {
   }
 }
 
-/** Runs that have come to nothing yet, newest first. */
-export const openRuns = (schedule: StoredSchedule): ReadonlyArray<ScheduleRun> => {
-  const { firing, held } = carryOf(schedule)
-  return [firing, held].flatMap((run) =>
+/**
+ * Runs that have come to nothing yet, newest first: `asked` has those that the schedule's actor may not have heard of,
+ * as of a moment before the schedule was read.
+ */
+export const openRuns = (schedule: StoredSchedule, asked: ReadonlyArray<ScheduleRun>): ReadonlyArray<ScheduleRun> => {
+  const { firing, held, queued = [] } = carryOf(schedule)
+  const known = [...queued.toReversed(), firing, held].flatMap((run) =>
     run === null || run === undefined ? [] : [startingRun(schedule.id, run.runId, run.scheduledAt, run.by)]
+  )
+  const heard = new Set(known.map(({ id }) => id))
+  return [...known, ...asked.filter(({ id }) => !heard.has(id))].sort(
+    (a, b) => Date.parse(b.scheduledAt) - Date.parse(a.scheduledAt)
   )
 }
 

@@ -19,6 +19,7 @@ import type { SubscriptionSettings } from "../domain/subscription.ts"
 import { Lease } from "../journal/Lease.ts"
 import { Models } from "../models/Model.ts"
 import { cronProblem } from "../schedules/cron.ts"
+import { targetThread } from "../schedules/target.ts"
 import { freshId } from "../seed.ts"
 import { conditionOf, isInvalid } from "./condition.ts"
 import { takePlace } from "./enlisting.ts"
@@ -27,7 +28,6 @@ import { readSubscription, type StoredSubscription } from "./rows.ts"
 import { seedId } from "./seedId.ts"
 import { settingsOf, SubscriptionChange, type SubscriptionInput, type SubscriptionPatch } from "./subscription.ts"
 import { Subscriptions } from "./Subscriptions.ts"
-import { targetThread } from "./targets.ts"
 
 /** Who changes it. `seed`: what the request is known by where it comes again. */
 export interface ChangedBy {
@@ -170,7 +170,9 @@ export const makeChanging = Effect.gen(function* () {
     if (enabled && stored.agentArchived) return yield* Effect.fail(refusals.agentArchived)
     if (cursor !== undefined && cursor > stored.feed.lastSeq)
       return yield* Effect.fail(refusals.cursorBehind(stored.feed.lastSeq))
-    return { stored, settings, enabled, ...(cursor === undefined ? {} : { cursor }) }
+    // Who says what is shown changes nothing: word of the end of its feed or agent may be on its way, with its reason.
+    const isEnabled = enabled === stored.subscription.enabled ? stored.switchedOn : enabled
+    return { stored, settings, enabled: isEnabled, ...(cursor === undefined ? {} : { cursor }) }
   })
 
   const update = Effect.fnUntraced(function* (asked: ChangedBy, patched: SubscriptionEdit) {

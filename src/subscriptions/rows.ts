@@ -51,6 +51,8 @@ export interface StoredSubscription {
   readonly subscription: Subscription
   readonly version: number
   readonly settings: SubscriptionSettings
+  /** As its actor has it, which may not have heard yet of the end of its feed or agent. */
+  readonly switchedOn: boolean
   readonly feed: { readonly lastSeq: number; readonly archived: boolean }
   readonly agentArchived: boolean
   readonly position: Position
@@ -110,6 +112,7 @@ const stored = (workspace: string, row: Row): StoredSubscription => {
   return {
     version: carry.version,
     settings,
+    switchedOn: carry.disabled === null,
     feed: { lastSeq, archived: row.archived_at !== null },
     agentArchived: row.agent_archived_at !== null,
     position: { at: row.placed_at.getTime(), id: row.id },

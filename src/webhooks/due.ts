@@ -2,7 +2,8 @@
  * Deliveries that are due: taken by one node at a time, and what came of them.
  *
  * U1. A delivery is taken by putting its next attempt off: where whoever took it dies, another sends it after that.
- * U2. Endpoints are looked at one by one, whatever waits for each: one that hangs fills nobody's portion.
+ * U2. Endpoints are looked at one by one, whatever waits for each: one that hangs fills nobody's portion; nor do all
+ *     those of a workspace together.
  */
 import { sql } from "kysely"
 import { batched } from "../database/batches.ts"
@@ -32,11 +33,15 @@ const text = `with recursive ${waitsForNothing}, waiting (webhook) as (
   busy (webhook, under) as (select * from unnest($1::uuid[], $2::int[])),
   room as (select waiting.webhook, $3::int - coalesce(busy.under, 0) as places from waiting
     left join busy using (webhook) where waiting.webhook is not null and coalesce(busy.under, 0) < $3::int),
-  taken as (select d.workspace, d.id from room cross join lateral (
+  spaces (workspace, under) as (select * from unnest($5::uuid[], $6::int[])),
+  due as (select d.workspace, d.id, d.next_at,
+      row_number() over (partition by d.workspace order by d.next_at, d.id) + coalesce(spaces.under, 0) as place
+    from room cross join lateral (
       select d.workspace, d.id, d.next_at from webhook_deliveries d
       where d.webhook = room.webhook and d.state = 'pending' and d.next_at <= now()
       order by d.next_at limit room.places for update skip locked) d
-    order by d.next_at limit $4::int)
+    left join spaces on spaces.workspace = d.workspace),
+  taken as (select workspace, id from due where place <= $7::int order by next_at limit $4::int)
   update webhook_deliveries d set next_at = now() + interval '${takenSeconds} seconds'
   from waits, taken, webhooks k, webhook_events e
   where waits.off = 'off' and d.workspace = taken.workspace and d.id = taken.id and k.workspace = d.workspace
@@ -57,18 +62,36 @@ interface Row {
   readonly body: string
 }
 
-/** At most `most` deliveries, and `each` of one endpoint with those that this node has of it already. */
+type Counted = ReadonlyMap<string, { readonly taken: number }>
+
+/** So many deliveries, counted with those that this node has already of the same endpoint, or workspace. */
+export interface DueShares {
+  readonly ofEndpoint: number
+  readonly ofWorkspace: number
+  /** Of all, beside those that it has. */
+  readonly more: number
+}
+
 export const takeDue = (
   database: Database["Service"],
-  endpoints: ReadonlyMap<string, { readonly taken: number }>,
-  { each, most }: { readonly each: number; readonly most: number }
+  has: { readonly endpoints: Counted; readonly workspaces: Counted },
+  shares: DueShares
 ) => {
-  const busy = [...endpoints]
+  const busy = [...has.endpoints]
+  const spaces = [...has.workspaces]
   return database
     .read<Row>({
       name: "webhooks_due",
       text,
-      values: [uuids(busy, ([webhookId]) => webhookId), ints(busy, ([, { taken }]) => taken), each, most]
+      values: [
+        uuids(busy, ([webhookId]) => webhookId),
+        ints(busy, ([, { taken }]) => taken),
+        shares.ofEndpoint,
+        shares.more,
+        uuids(spaces, ([workspace]) => workspace),
+        ints(spaces, ([, { taken }]) => taken),
+        shares.ofWorkspace
+      ]
     })
     .pipe(
       Effect.map((rows) =>

@@ -1,11 +1,13 @@
 /**
- * Sends what is due to the endpoints of webhooks: fifty at once on a node, four of one endpoint.
+ * Sends what is due to the endpoints of webhooks: fifty at once on a node, twenty of one workspace, four of one
+ * endpoint.
  *
  * N1. A look follows whatever this node has announced, whatever has come to an end, and each second; what comes within
  *     a moment shares one.
  * N2. What cannot be written down of an attempt is sent again: at least once, never less.
- * N3. A look takes some of an endpoint ahead. What has waited for long is left to a later look, before another node
- *     might take it for lost, or its webhook is not there any more; and so is what waits for one that has ended.
+ * N3. A look takes some of an endpoint, and of a workspace, ahead. What has waited for long is left to a later look,
+ *     before another node might take it for lost, or its webhook is not there any more; and so is what waits for one
+ *     that has ended.
  */
 import { Effect, FiberSet, Latch, Layer, Semaphore } from "effect"
 import { SecretEnvelope } from "../crypto/envelope.ts"
@@ -19,18 +21,47 @@ import { WebhookInterest } from "./Interest.ts"
 import type { WebhookDisabledReason } from "./webhook.ts"
 
 const atOnce = 50
+const eachWorkspace = 20
 const each = 4
 /** N3. */
-const ahead = 3 * each
+const ahead = { ofEndpoint: 3 * each, ofWorkspace: 4 * eachWorkspace, inAll: 4 * atOnce }
 const patienceMs = 5_000
 /** N1. */
 const moment = "20 millis"
 
-/** What this node has taken of an endpoint. */
-interface Endpoint {
+/** What this node has taken of a workspace, or an endpoint, and how many of that it sends at once. */
+interface Share {
   taken: number
-  isOver: boolean
   readonly free: Semaphore.Semaphore
+}
+
+interface Endpoint extends Share {
+  isOver: boolean
+}
+
+/** What this node has taken, endpoint by endpoint and workspace by workspace. `onRoom`: there is room for more. */
+const makeShares = (onRoom: () => void) => {
+  const workspaces = new Map<string, Share>()
+  const endpoints = new Map<string, Endpoint>()
+  let total = 0
+
+  const take = ({ webhookId, workspace }: DueDelivery) => {
+    const endpoint = endpoints.get(webhookId) ?? { taken: 0, isOver: false, free: Semaphore.makeUnsafe(each) }
+    const space = workspaces.get(workspace) ?? { taken: 0, free: Semaphore.makeUnsafe(eachWorkspace) }
+    endpoints.set(webhookId, endpoint)
+    workspaces.set(workspace, space)
+    endpoint.taken++
+    space.taken++
+    total++
+    return { endpoint, space }
+  }
+  const leave = ({ webhookId, workspace }: DueDelivery, { endpoint, space }: ReturnType<typeof take>) => {
+    total--
+    if (--endpoint.taken === 0) endpoints.delete(webhookId)
+    if (--space.taken === 0) workspaces.delete(workspace)
+    if (endpoint.taken <= each || space.taken <= eachWorkspace) onRoom()
+  }
+  return { endpoints, workspaces, take, leave, inAll: () => total }
 }
 
 export const layerSenders = Layer.effectDiscard(
@@ -45,21 +76,7 @@ export const layerSenders = Layer.effectDiscard(
     const fibers = yield* FiberSet.make()
     const news = Latch.makeUnsafe()
     const free = yield* Semaphore.make(atOnce)
-    const endpoints = new Map<string, Endpoint>()
-    let total = 0
-
-    const take = ({ webhookId }: DueDelivery): Endpoint => {
-      const endpoint = endpoints.get(webhookId) ?? { taken: 0, isOver: false, free: Semaphore.makeUnsafe(each) }
-      endpoints.set(webhookId, endpoint)
-      endpoint.taken++
-      total++
-      return endpoint
-    }
-    const leave = ({ webhookId }: DueDelivery, endpoint: Endpoint) => {
-      total--
-      if (--endpoint.taken === 0) endpoints.delete(webhookId)
-      if (endpoint.taken <= each) news.openUnsafe()
-    }
+    const { endpoints, inAll, leave, take, workspaces } = makeShares(() => news.openUnsafe())
 
     const note = Effect.fnUntraced(function* (delivery: DueDelivery, endpoint: Endpoint, outcome: Outcome) {
       record(webhookAttempts.with({ outcome: outcome.state === "delivered" ? "delivered" : "failed" }))
@@ -73,21 +90,24 @@ export const layerSenders = Layer.effectDiscard(
       yield* disable(database, delivery, reason)
     })
 
-    const send = (delivery: DueDelivery, endpoint: Endpoint, takenAt: number) =>
-      Effect.suspend(() =>
+    const send = (delivery: DueDelivery, taken: ReturnType<typeof take>, takenAt: number) => {
+      const { endpoint, space } = taken
+      return Effect.suspend(() =>
         endpoint.isOver || lease.now() - takenAt > patienceMs ? Effect.succeed(undefined) : attempt(delivery)
       ).pipe(
         free.withPermit,
+        space.free.withPermit,
         endpoint.free.withPermit,
         Effect.flatMap((outcome) => (outcome === undefined ? Effect.void : note(delivery, endpoint, outcome))),
         Effect.catch((error) => Effect.logWarning("what came of a webhook's delivery could not be written", error)),
-        Effect.ensuring(Effect.sync(() => leave(delivery, endpoint)))
+        Effect.ensuring(Effect.sync(() => leave(delivery, taken)))
       )
+    }
 
     const look = Effect.gen(function* () {
-      const most = atOnce * 4 - total
-      if (!interest.any() || most <= 0) return
-      const taken = yield* takeDue(database, endpoints, { each: ahead, most })
+      const more = ahead.inAll - inAll()
+      if (!interest.any() || more <= 0) return
+      const taken = yield* takeDue(database, { endpoints, workspaces }, { ...ahead, more })
       const at = lease.now()
       yield* Effect.forEach(taken, (delivery) => FiberSet.run(fibers, send(delivery, take(delivery), at)), {
         discard: true

@@ -49,7 +49,14 @@ export const logEvents = (): ReadonlyArray<LogEvent> => {
       ...base(1, 400),
       type: "hook_decision",
       toolCallId: one,
-      hook: { decision: "allow", hookId: "hook_1", index: 0, latencyMs: 60, point: "before_tool_call", processor: "url" }
+      hook: {
+        decision: "allow",
+        hookId: "hook_1",
+        index: 0,
+        latencyMs: 60,
+        point: "before_tool_call",
+        processor: "url"
+      }
     },
     { ...base(1, 410), type: "wait_created", toolCallId: two, toolName: "agents.ask", waitId: "wait_1", usage },
     { ...base(1, 500), type: "tool_result", toolCallId: one, toolOutput: 1, timing: { durationMs: 90 } },

@@ -237,8 +237,23 @@ describe("a schedule", () => {
     await make({ target: { mode: "thread", threadId } })
     const foreign = await makeThread(alpha, await makeAgent(alpha))
     const others = await makeThread(server.beta, await makeAgent(server.beta))
-    for (const threadId of [foreign, others, "thr_00000000000000000000000000"])
-      refused(await alpha.post(schedules(), input({ target: { mode: "thread", threadId } })), 422, "thread_not_found")
+    const deleted = await makeThread(alpha, agentId)
+    const archived = await makeThread(alpha, agentId)
+    for (const threadId of [deleted, archived])
+      assert.strictEqual((await alpha.post(`/v1/threads/${threadId}/archive`)).status, 200)
+    assert.strictEqual((await alpha.delete(`/v1/threads/${deleted}`)).status, 204)
+    const spawning = await make()
+    for (const [threadId, status, word] of [
+      [foreign, 422, "thread_not_found"],
+      [others, 422, "thread_not_found"],
+      ["thr_00000000000000000000000000", 422, "thread_not_found"],
+      [deleted, 422, "thread_not_found"],
+      [archived, 409, "thread_archived"]
+    ] as const) {
+      const target = { mode: "thread", threadId }
+      refused(await alpha.post(schedules(), input({ target })), status, word)
+      refused(await alpha.patch(pathOf(spawning), { target }), status, word)
+    }
   })
 
   it("works for no other identity than that of whoever makes it, where that has one", async () => {
@@ -473,6 +488,41 @@ describe("a run by hand", () => {
     assert.isFalse((await get(schedule)).enabled)
   })
 
+  it("is listed from the moment on at which it is promised", async () => {
+    const schedule = await make()
+    for (let i = 0; i < 5; i++) {
+      const [first, second] = await Promise.all([run(schedule), run(schedule)])
+      const ids = (await runsOf(schedule)).map(({ id }: { id: string }) => id)
+      assert.lengthOf(ids, 2 * (i + 1))
+      assert.includeMembers(ids, [first.id, second.id])
+    }
+  })
+
+  it("leaves the turn before alone, whatever overlap says", async () => {
+    const schedule = await make({ overlap: "interrupt", message: { content: text("/wait 600s\nbusy") } })
+    await run(schedule)
+    await run(schedule)
+    const runs = await settled(schedule, 2)
+    for (const { threadId } of runs) {
+      const log = await logOf(alpha, threadId, (events) => events.length > 0)
+      assert.notInclude(
+        log.map(({ type }) => type),
+        "turn_cancelled"
+      )
+    }
+  })
+
+  it("that was asked for before its schedule was deleted has an end, whatever came of it", async () => {
+    const schedule = await make()
+    const asked = await Promise.all([run(schedule), run(schedule), run(schedule)])
+    assert.strictEqual((await alpha.delete(pathOf(schedule))).status, 204)
+    const runs = await settled(schedule, 3)
+    assert.sameMembers(
+      runs.map(({ id }: { id: string }) => id),
+      asked.map(({ id }) => id)
+    )
+  })
+
   it("comes after the one before it, each with a thread of its own", async () => {
     const schedule = await make()
     const asked = await Promise.all([run(schedule), run(schedule), run(schedule)])
@@ -587,6 +637,24 @@ describe("a change", () => {
     assert.isTrue(on.enabled)
     assert.isAtLeast(Date.parse(on.nextInstants[0]), Date.parse(on.updatedAt) + 60_000)
     assert.isUndefined(on.disabledReason)
+  })
+
+  it("of overlap has the run begin at once that waits for the turn before, where it waits for none any more", async () => {
+    const schedule = await make({
+      overlap: "queue",
+      trigger: { type: "once", at: soon(1_000) },
+      message: { content: text("/wait 600s\nbusy") }
+    })
+    await run(schedule)
+    await eventually(async () => {
+      const [first] = await runsOf(schedule)
+      return first?.by === "schedule" && first.status === "starting" ? true : undefined
+    })
+    assert.strictEqual((await alpha.patch(pathOf(schedule), { overlap: "interrupt" })).status, 200)
+    const [last, before] = await settled(schedule, 2)
+    assert.deepInclude(last, { by: "schedule", status: "started" })
+    const log = await logOf(alpha, before.threadId, ended(1))
+    assert.strictEqual(log.at(-1)?.type, "turn_cancelled")
   })
 
   it("leaves the run alone that waits for the turn before, also where it is the last one", async () => {

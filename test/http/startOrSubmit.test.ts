@@ -2,17 +2,18 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { afterAll, beforeAll } from "vitest"
+import { Registries } from "../../actors/Registries.ts"
 import { type StartedThread, Threads } from "../../actors/thread/Threads.ts"
 import { sibling } from "../../src/domain/ids.ts"
 import { freshId } from "../../src/seed.ts"
-import { type Client, sharedServer, type TestServer } from "../setup/server.ts"
+import { type Client, startServer, type TestServer } from "../setup/server.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
 
 let server: TestServer
 let alpha: Client
 let agentId: string
 beforeAll(async () => {
-  server = await sharedServer()
+  server = await startServer({ idleMs: 1 })
   alpha = server.alpha
   agentId = await makeAgent(alpha)
 })
@@ -43,6 +44,16 @@ const submitAs = (threadId: string, inputId: string, words: string) =>
       })
     )
   )
+/** Has a thread leave memory. */
+const leave = (threadId: string) =>
+  server.runtime.runPromise(
+    Effect.gen(function* () {
+      const threads = yield* Threads
+      const actors = (yield* Registries).of("thread") ?? assert.fail("no threads")
+      while (threads.lastSeq(server.workspaces.alpha, threadId) !== undefined)
+        yield* Effect.andThen(Effect.sleep(2), actors.passivate)
+    })
+  )
 const bodyOf = (answer: Awaited<ReturnType<typeof start>>) => {
   assert.strictEqual(answer._tag, "Success", JSON.stringify(answer))
   return answer._tag === "Success" ? JSON.parse(answer.success.body ?? "") : undefined
@@ -70,6 +81,33 @@ describe("a thread that is started under a derived id", () => {
     await logOf(alpha, threadId, ended(1))
     const again = bodyOf(await start({ threadId, inputId }))
     assert.deepInclude(again, { id: inputId, state: "admitted", seq: 1 })
+    assert.strictEqual((await messagesOf(threadId)).length, 1)
+  })
+
+  it.each([
+    ["is at hand", false],
+    ["has left memory", true]
+  ])("is answered as before while it %s, whatever its birth would be refused with by now", async (_, leaves) => {
+    const agent = await makeAgent(alpha, ["troupe/scripted-paid"])
+    const [threadId, inputId] = [freshId("thread"), freshId("input")]
+    const asked = { threadId, inputId, agentId: agent, identity: `of ${agent}` }
+    const first = bodyOf(await start(asked))
+    await logOf(alpha, threadId, ended(1))
+    const again = async (what: string) => {
+      if (leaves) await leave(threadId)
+      assert.deepInclude(bodyOf(await start(asked)), { id: inputId, turnId: first.turnId, state: "admitted" }, what)
+    }
+    assert.strictEqual(
+      (await alpha.patch(`/v1/agents/${agent}`, { budget: { limit: 0, window: "total" } })).status,
+      200
+    )
+    await again("without a budget")
+    assert.strictEqual((await alpha.post("/v1/identities/disable", { identity: asked.identity })).status, 200)
+    await again("for a disabled identity")
+    assert.strictEqual((await alpha.post(`/v1/threads/${threadId}/archive`)).status, 200)
+    await again("archived")
+    assert.strictEqual((await alpha.delete(`/v1/agents/${agent}`)).status, 204)
+    await again("of an archived agent")
     assert.strictEqual((await messagesOf(threadId)).length, 1)
   })
 

@@ -441,6 +441,19 @@ describe("what takes a subscription its feed or its agent", () => {
     await until("disabled", async () => (await statusOf(id)) === "disabled")
   })
 
+  it("is told with its reason, also where a change comes before the word of it", async () => {
+    const feedId = await makeFeed()
+    const { id } = await subscribed(await makeAgent(server.alpha), feedId)
+    // As it is while that word is on its way.
+    await run(sql`update feeds set archived_at = now() where id = ${toUuid(feedId)}::uuid`)
+    for (const patch of [{ intent: "Read it." }, { enabled: false }]) {
+      const patched = await server.alpha.patch(`/v1/subscriptions/${id}`, patch)
+      assert.include(patched.body, { enabled: false, disabledReason: "feed_archived" }, patched.text)
+    }
+    await until("disabled", async () => (await statusOf(id)) === "disabled")
+    assert.include(await read(id), { intent: "Read it.", enabled: false, disabledReason: "feed_archived" })
+  })
+
   it("is the agent's archiving", async () => {
     const feedId = await makeFeed()
     const agentId = await makeAgent(server.alpha)
@@ -671,7 +684,23 @@ describe("subscriptions as resources", () => {
       { cadence: { mode: "immediate", maxMessages: 1000 } },
       { cadence: { mode: "immediate", maxMessages: 1001 } },
       "cadence.maxMessages"
-    ]
+    ],
+    [
+      { cadence: { mode: "immediate", maxMessages: 1 } },
+      { cadence: { mode: "immediate", maxMessages: 0 } },
+      "cadence.maxMessages"
+    ],
+    [
+      { cadence: { mode: "window", windowSeconds: 30, maxMessages: 1 } },
+      { cadence: { mode: "window", windowSeconds: 30, maxMessages: 0 } },
+      "cadence.maxMessages"
+    ],
+    [
+      { cadence: { mode: "window", windowSeconds: 30, maxMessages: 1000 } },
+      { cadence: { mode: "window", windowSeconds: 30, maxMessages: 1001 } },
+      "cadence.maxMessages"
+    ],
+    [{ cursor: 0 }, { cursor: -1 }, "cursor"]
   ])("take what is at a limit and refuse one past it: %o", async (fits, past, path) => {
     assert.strictEqual((await subscribe(agents.one, feeds.one, fits)).status, 201)
     refused(await subscribe(agents.one, feeds.one, past), 400, "invalid_request", path)

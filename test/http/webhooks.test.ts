@@ -576,6 +576,23 @@ describe("endpoints that do not answer", () => {
   })
 })
 
+describe("a workspace none of whose endpoints answer", () => {
+  it("holds up no other one, however many they are", async () => {
+    const [full, other] = [await ownSpace(), await ownSpace()]
+    const hanging = hooks.endpoint(hang())
+    const made = await Promise.all(
+      Array.from({ length: limits.webhooks }, () => create({ url: hanging.url }, full.client))
+    )
+    await Promise.all(made.flatMap(({ webhook }) => Array.from({ length: 5 }, () => test(full.client, webhook.id))))
+    await received(hanging, 20)
+    const good = hooks.endpoint(ok)
+    const { webhook } = await create({ url: good.url }, other.client)
+    await test(other.client, webhook.id)
+    await received(good, 1)
+    assert.lengthOf(hanging.received(), 20)
+  })
+})
+
 describe("a webhook that goes on failing", () => {
   it("is disabled after twenty failures in a row over a day, and says why; one success begins anew", async () => {
     const { client } = await ownSpace()

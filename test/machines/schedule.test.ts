@@ -188,6 +188,37 @@ describe("a schedule", () => {
     assert.strictEqual(walk.do(started("m2")).state, "resting")
   })
 
+  it("that is poisoned or deleted tells the end of each run by hand that waits", () => {
+    const waiting = () => {
+      const walk = at(armed(), 2_000).do(due("r1"))
+      return walk.do({ type: "run", run: firing("m1", "manual") }).do({ type: "run", run: firing("m2", "manual") })
+    }
+    const poisoned = waiting().do({ type: "poison" })
+    assert.deepStrictEqual(poisoned.said.slice(4), [
+      "ran r1 failed poisoned",
+      "ran m1 failed poisoned",
+      "ran m2 failed poisoned",
+      "disabled poisoned"
+    ])
+    assert.deepStrictEqual(poisoned.snapshot.context.queued, [])
+    poisoned.do({ type: "run", run: firing("m3", "manual") }).do(started("m3"))
+    assert.deepStrictEqual([poisoned.state, poisoned.jobs.at(-1)], ["resting", "start m3"])
+
+    const gone = waiting().do(configure(2, { deleted: true }))
+    assert.deepStrictEqual(gone.said.slice(4), ["ran m1 skipped deleted", "ran m2 skipped deleted", "deleted"])
+    gone.do({ type: "run", run: firing("m3", "manual") }).do(started("r1"))
+    assert.strictEqual(gone.state, "deleted")
+    gone.do({ type: "run", run: firing("m4", "manual") }).do(configure(3, { deleted: true }))
+    assert.deepStrictEqual(gone.said.slice(7), ["ran m3 skipped deleted", "ran r1 started", "ran m4 skipped deleted"])
+    assert.deepStrictEqual([gone.state, gone.jobs], ["deleted", ["start r1"]])
+  })
+
+  it("looks again at what a run waits for once it is changed", () => {
+    const walk = at(armed(), 2_000).do(due("r1", { instead: "waits" }))
+    walk.do(configure(2, { anew: false, next: later }))
+    assert.deepStrictEqual([walk.state, walk.jobs], ["holding", ["watch r1", "unwatch r1", "watch r1"]])
+  })
+
   it("stands as it was after a change that does not enable it: what has disabled it, its failures, the run that waits", () => {
     const walk = armed()
     for (let i = 1; i <= limits.scheduleFailures; i++)
@@ -228,6 +259,7 @@ describe("any walk", () => {
         enabled: fc.boolean(),
         anew: fc.boolean(),
         next: step,
+        deleted: fc.nat(9).map((n) => n === 0),
         disables: fc.option(fc.constantFrom("finished" as const, "agent_archived" as const), { nil: undefined })
       })
       .map(({ disables, next, rev, ...rest }) =>
@@ -263,10 +295,21 @@ describe("any walk", () => {
       fc.property(fc.array(commands, { maxLength: 40 }), (all) => {
         const walk = new Walk()
         for (const command of all) {
-          // Once it has begun, the machine holds the run: the same id is not given twice at a time.
+          const { firing: begun, queued: waiting } = walk.snapshot.context
+          const isOpen = (runId: string) => [begun, ...waiting].some((run) => run?.runId === runId)
+          // Once it was asked for, the machine holds the run: the same id is not given twice at a time.
+          if (command.type === "run" && isOpen(command.run.runId)) continue
           walk.do(command as Without<Command>)
         }
-        const open = walk.snapshot.context.firing
+        const { deleted, firing: open, queued } = walk.snapshot.context
+        const heard = new Set(walk.facts.flatMap((fact) => (fact.type === "queued" ? [fact.run.runId] : [])))
+        const waiting = new Set(queued.map(({ runId }) => runId))
+        // Begun, or ended without that.
+        const met = new Set(
+          walk.facts.flatMap((fact) => (fact.type === "firing" || fact.type === "ran" ? [fact.run.runId] : []))
+        )
+        for (const runId of heard) assert.isTrue(waiting.has(runId) || met.has(runId), `${runId} is forgotten`)
+        assert.isTrue(queued.length === 0 || (open !== null && !deleted), "what waits is before one that begins")
         const begun = walk.facts.filter(({ type }) => type === "firing").length
         const ended = walk.facts.filter(
           (fact, i) => fact.type === "ran" && isEndOf(walk.facts.slice(0, i), fact)

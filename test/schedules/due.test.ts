@@ -5,33 +5,10 @@ import { makePrepare } from "../../actors/schedule/prepare.ts"
 import { decide, start } from "../../machines/schedule/decide.ts"
 import type { Fact } from "../../machines/schedule/facts.ts"
 import type { ScheduleInput } from "../../src/schedules/schedule.ts"
-import { settled } from "../../src/schedules/settled.ts"
-import type { StoredSchedule } from "../../src/schedules/shown.ts"
+import { made, ref, storedOf } from "./stored.ts"
 
-const made = Date.parse("2027-01-04T00:00:00.000Z")
 const minute = 60_000
 const day = 86_400_000
-const ref = { kind: "schedule", workspace: "wsp_00000000000000000000000000", id: "sch_00000000000000000000000000" }
-
-const storedOf = (input: Partial<ScheduleInput>): StoredSchedule => ({
-  id: ref.id,
-  agentId: "agt_00000000000000000000000000",
-  input: settled({
-    name: "s",
-    trigger: { type: "interval", seconds: 60 },
-    target: { mode: "spawn" },
-    message: { content: [{ type: "text", text: "x" }] },
-    ...input
-  }),
-  hops: 0,
-  rev: 1,
-  anchor: made,
-  createdAt: made,
-  createdBy: { type: "api_key", id: "k" },
-  updatedAt: made,
-  deleted: false,
-  carry: "{}"
-})
 
 /** A schedule whose runs begin at once. */
 const makeWalk = (input: Partial<ScheduleInput>) => {

@@ -1,7 +1,9 @@
 /** Pages of a schedule's runs, while runs come into its log. */
 import { assert, describe, it } from "@effect/vitest"
 import { type LoggedRun, pageOfRuns, readPlace } from "../../src/schedules/runs.ts"
-import { startingRun } from "../../src/schedules/shown.ts"
+import { openRuns, startingRun } from "../../src/schedules/shown.ts"
+import { short } from "../../src/database/shorthand.ts"
+import { storedOf } from "./stored.ts"
 
 const runOf = (id: string) => startingRun("sch", id, 0, "schedule")
 const logOf = (...ids: ReadonlyArray<string>): ReadonlyArray<LoggedRun> =>
@@ -22,6 +24,19 @@ const read = (
     return `${runs.map(({ id }) => id).join(" ")}${next === undefined ? "" : " …"}`
   })
 }
+
+describe("runs that have come to nothing yet", () => {
+  it("are those that begin, wait, or have not been heard of, newest first, each once", () => {
+    const firing = (runId: string, scheduledAt: number) => ({ runId, scheduledAt, by: "manual" })
+    const carry = { firing: firing("b", 2), held: firing("a", 1), queued: [firing("c", 3), firing("d", 4)] }
+    const asked = [startingRun("sch", "d", 4, "manual"), startingRun("sch", "e", 5, "manual")]
+    const runs = openRuns({ ...storedOf({}), carry: short(JSON.stringify(carry)) }, asked)
+    assert.deepStrictEqual(
+      runs.map(({ id, status }) => `${id} ${status}`),
+      ["e", "d", "c", "b", "a"].map((id) => `${id} starting`)
+    )
+  })
+})
 
 describe("pages of runs", () => {
   it("hold each run once, those that have not begun yet in front", () => {

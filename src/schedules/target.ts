@@ -1,4 +1,4 @@
-/** Whether a thread may get what a subscription hands over. */
+/** Whether a thread may be what a subscription or a schedule sends to. */
 import { sql } from "kysely"
 import type { Db } from "../database/handle.ts"
 import { toUuid } from "../domain/ids.ts"
