@@ -85,6 +85,20 @@ const makeTurnTools = Effect.fnUntraced(function* (births: Births, endings: Turn
   return yield* makeTools(yield* makeFamilies({ approval: yield* makeApproval, exchange }))
 })
 
+/** A workspace has only so many threads. */
+const makeRefuseBirth = (quotas: Pick<Quotas["Service"], "exceeded">) => (workspace: string) => {
+  const exceeded = quotas.exceeded(workspace, "threads")
+  if (exceeded === undefined) return undefined
+  record(quotaRefusals.with({ resource: "threads" }))
+  return Effect.fail(
+    new Declined({
+      reason: "quota_exceeded",
+      code: "threads",
+      message: `The workspace has ${exceeded.limit} threads, as many as it may.`
+    })
+  )
+}
+
 export const layer = (options: ThreadOptions) =>
   Layer.effect(
     Threads,
@@ -100,18 +114,7 @@ export const layer = (options: ThreadOptions) =>
       const toolsets = yield* Toolsets
       const endings = new TurnEnds()
 
-      const refuseBirth = (workspace: string) => {
-        const exceeded = quotas.exceeded(workspace, "threads")
-        if (exceeded === undefined) return undefined
-        record(quotaRefusals.with({ resource: "threads" }))
-        return Effect.fail(
-          new Declined({
-            reason: "quota_exceeded",
-            code: "threads",
-            message: `The workspace has ${exceeded.limit} threads, as many as it may.`
-          })
-        )
-      }
+      const refuseBirth = makeRefuseBirth(quotas)
 
       const births: Births = {
         ensure: (ref, birth, request) =>
@@ -146,23 +149,19 @@ export const layer = (options: ThreadOptions) =>
         )
       )
 
+      const attributesIn = (workspace: string, threadId: string) =>
+        mapErrorNow(journal.attributes(threadRef(workspace, threadId)), unreachable)
       const perform = makePerform({
         budgets: yield* Budgets,
         bus,
         hooks: yield* Hooks,
         images: yield* Images,
-        isCapped: makeIsCapped({
-          agentOf,
-          attributesIn: (workspace, threadId) =>
-            mapErrorNow(journal.attributes(threadRef(workspace, threadId)), unreachable)
-        }),
+        isCapped: makeIsCapped({ agentOf, attributesIn }),
         models,
         prompts,
         tools,
         random: () => random.nextDoubleUnsafe()
       })
-      const webhooks = yield* WebhookInterest
-      const payable = yield* makePayable(agentOf)
       const kind = makeThreadKind({
         admissionOf,
         compactable,
@@ -174,12 +173,12 @@ export const layer = (options: ThreadOptions) =>
         selects,
         spendOf,
         isLineFull: (workspace) => options.bulkheads.isLineFull(workspace),
-        payable,
+        payable: yield* makePayable(agentOf),
         booked: spending.booked,
         used: (yield* UsageCounts).add,
         tails,
         tools,
-        webhooks
+        webhooks: yield* WebhookInterest
       })
       const registry = yield* makeRegistry(kind, options)
 

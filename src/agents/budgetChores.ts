@@ -12,8 +12,9 @@ import { Lease } from "../journal/Lease.ts"
 const portion = 1_000
 
 /**
- * B3 of Budgets.ts: calls that nobody told of, and no node keeps, cost their prompt's price. How many there were. Threads stand before the
- * agents, each in order, as in an append (src/journal/appendStatement.ts): the two never wait for each other.
+ * B3 of Budgets.ts: calls that nobody told of, and no node keeps, cost their prompt's price. How many there were.
+ * Threads stand before the agents, each in order, as in an append (src/journal/appendStatement.ts): the two never wait
+ * for each other.
  */
 export const settleOverdue = Effect.fnUntraced(function* () {
   const database = yield* Database

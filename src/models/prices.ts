@@ -19,8 +19,8 @@ export const pricesOf = (models: ReadonlyArray<ModelEntry>) => {
     /** Of a model that is not in the catalogue nothing is known. */
     of: (modelId: string): Price => prices.get(modelId) ?? "unknown",
     /**
-     * USD of the prompt, and of the whole call as far as it can be foreseen. Images count as compaction counts them, and
-     * what a provider has counted before as it did, unless its bytes say more.
+     * USD of the prompt, and of the whole call as far as it can be foreseen. Images count as compaction counts them,
+     * and what a provider has counted before as it did, unless its bytes say more.
      */
     foreseen: (modelId: string, prompt: Prompt, maxOutputTokens?: number) => {
       const { maxOutputTokens: most = Infinity, pricing } = entries.get(modelId) ?? {}
