@@ -17,8 +17,8 @@ const alone = ["process/{kill,nodes}", "cluster/*", "http/slowSchemas", "contrac
   (name) => `test/${name}.test.ts`
 )
 
-// Two groups, one after the other: files that share the machine's cores with whatever else runs, then those that want
-// most of the machine for themselves.
+// Three groups, one after the other: files that share the machine's cores with whatever else runs, those with browsers,
+// then those that want most of the machine for themselves.
 export default defineConfig({
   test: {
     reporters: ["default"],
@@ -28,7 +28,7 @@ export default defineConfig({
         test: {
           ...programs,
           name: "programs",
-          include: ["test/{process,browser}/**/*.test.ts"],
+          include: ["test/process/**/*.test.ts"],
           exclude: alone,
           // More than cores: many files wait for times that are promised, and for programs to start.
           maxWorkers: 4,
@@ -51,10 +51,20 @@ export default defineConfig({
       {
         test: {
           ...programs,
+          name: "browser",
+          include: ["test/browser/**/*.test.ts"],
+          // Each is a browser of several processes, whose pages wait for times that people wait for.
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 }
+        }
+      },
+      {
+        test: {
+          ...programs,
           name: "alone",
           include: alone,
           maxWorkers: 2,
-          sequence: { groupOrder: 1 }
+          sequence: { groupOrder: 2 }
         }
       }
     ]

@@ -8,7 +8,7 @@ import { chatCompletions } from "../models/servers/chatCompletions.ts"
 import { type ProviderServer, startServer as startProvider } from "../models/servers/server.ts"
 import { launchBrowser } from "../setup/chromium.ts"
 import { buildConsole } from "../setup/console.ts"
-import { isFitForAll, type Open, openConsole, shoot, themes } from "../setup/consolePage.ts"
+import { isFitForAll, type Open, openConsole, shoot } from "../setup/consolePage.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
 import { ended, logOf, makeThread, submit } from "../http/threadFixture.ts"
 import { addToolset, call, eventually, makeWorker, resolveWait, waitsOf } from "../http/toolFixture.ts"
@@ -362,14 +362,9 @@ describe("the chart of any actor", () => {
     timeout: 240_000
   }, async () => {
     const { threadId } = await judged()
-    for (const colorScheme of themes)
-      await open(
-        `/threads/${threadId}/chart`,
-        async ({ page }) => {
-          await isIn(page, "awaiting.acting")
-          await isFitForAll(page, `chart-${colorScheme}`)
-        },
-        { colorScheme }
-      )
+    await open(`/threads/${threadId}/chart`, async ({ page }) => {
+      await isIn(page, "awaiting.acting")
+      await isFitForAll(page, "chart")
+    })
   })
 })

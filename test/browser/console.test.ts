@@ -1,11 +1,13 @@
 /** The console as people use it, in a real browser: nothing from elsewhere, nothing to complain of. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import type { Browser } from "playwright-core"
+import { limits } from "../../src/domain/limits.ts"
 import { launchBrowser } from "../setup/chromium.ts"
 import { buildConsole } from "../setup/console.ts"
 import { type Client, startServer, type TestServer } from "../setup/server.ts"
-import { isFitForAll, type Open, openConsole, overhang, shoot, themes } from "../setup/consolePage.ts"
-import { ended, logOf, makeAgent, makeThread, submit, text } from "../http/threadFixture.ts"
+import { isFitForAll, type Open, openConsole, overhang, shoot } from "../setup/consolePage.ts"
+import { ended, logOf, makeAgent, makeThread, submit } from "../http/threadFixture.ts"
+import { addToolset, makeWorker, resolveWait, waitsOf } from "../http/toolFixture.ts"
 
 let server: TestServer
 let alpha: Client
@@ -209,18 +211,30 @@ describe("a thread", () => {
   })
 
   it("full of hostile text loads nothing, runs nothing, and stays within its width", async () => {
-    const threadId = await makeThread(alpha, plain, { title: "‮evil <img src=x onerror=alert(1)>" })
+    const { id, namespace } = await addToolset(alpha, {
+      kind: "client",
+      tools: [{ name: "read", inputSchema: { type: "object" } }]
+    })
+    const reader = await makeWorker(alpha, { toolsetIds: [id] })
+    const threadId = await makeThread(alpha, reader, { title: "‮evil <img src=x onerror=alert(1)>" })
     const hostile = [
       "![steal](http://127.0.0.1:9/pixel.png?secret)",
       "<script>alert(1)</script><img src=x onerror=alert(2)>",
       "[click](javascript:alert(3)) [data](data:text/html,<script>alert(4)</script>)",
       "a‮b​c"
     ].join("\n\n")
-    const content = [...text(hostile), ...text("x".repeat(256 * 1024))]
-    assert.strictEqual((await alpha.post(`/v1/threads/${threadId}/messages`, { content })).status, 201)
+    await submit(alpha, threadId, hostile)
     await logOf(alpha, threadId, ended(1))
+    // As long a line as a tool may answer with.
+    await submit(alpha, threadId, `/call ${namespace}.read {}\n/say done`)
+    const [wait] = await waitsOf(alpha, threadId)
+    const line = "x".repeat(limits.toolOutputBytes - 2)
+    await resolveWait(alpha, threadId, wait?.id ?? "", { type: "tool_result", output: line })
+    await logOf(alpha, threadId, ended(2))
     await open(`/threads/${threadId}`, async ({ page }) => {
-      await page.getByText("turn completed").waitFor()
+      await page.getByText("turn completed").last().waitFor()
+      await page.locator("summary", { hasText: `${namespace}.read` }).first().click()
+      await page.getByText("xxxxxxxxxxxx").first().waitFor()
       assert.strictEqual(await page.locator("main img, main script").count(), 0)
       const links = await page.locator(".markdown a").all()
       for (const link of links) assert.match((await link.getAttribute("href")) ?? "", /^(?:https?|mailto):/)
@@ -254,23 +268,18 @@ describe("every page", () => {
     timeout: 240_000
   }, async () => {
     const threadId = await waiting("Seen by everybody")
-    for (const colorScheme of themes)
-      await open(
-        "",
-        async ({ page }) => {
-          for (const [name, path, ready] of [
-            ["inbox", "", "heading"],
-            ["threads", "/threads", "link"],
-            ["thread", `/threads/${threadId}`, "article"],
-            ["events", `/threads/${threadId}?view=events&seq=2`, "region"],
-            ["turns", `/threads/${threadId}?view=turns`, "row"]
-          ] as const) {
-            await page.goto(`${server.base}/console${path}`)
-            await page.getByRole(ready).nth(1).waitFor()
-            await isFitForAll(page, `${name}-${colorScheme}`)
-          }
-        },
-        { colorScheme }
-      )
+    await open("", async ({ page }) => {
+      for (const [name, path, ready] of [
+        ["inbox", "", "heading"],
+        ["threads", "/threads", "link"],
+        ["thread", `/threads/${threadId}`, "article"],
+        ["events", `/threads/${threadId}?view=events&seq=2`, "region"],
+        ["turns", `/threads/${threadId}?view=turns`, "row"]
+      ] as const) {
+        await page.goto(`${server.base}/console${path}`)
+        await page.getByRole(ready).nth(1).waitFor()
+        await isFitForAll(page, name)
+      }
+    })
   })
 })

@@ -6,7 +6,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import type { Browser, Page } from "playwright-core"
 import { launchBrowser } from "../setup/chromium.ts"
 import { buildConsole } from "../setup/console.ts"
-import { isFitForAll, openConsole, overhang, themes } from "../setup/consolePage.ts"
+import { isFitForAll, openConsole, overhang } from "../setup/consolePage.ts"
 import { watch } from "../setup/watchPage.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
 import { type Event, ended, logOf, makeAgent, makeThread, submit } from "../http/threadFixture.ts"
@@ -177,14 +177,9 @@ describe("an opened file", () => {
   it("has no violation of WCAG 2.2 AA and nothing wider than the window, in both themes, on phones too", {
     timeout: 120_000
   }, async () => {
-    for (const colorScheme of themes)
-      await opened(
-        whole,
-        async (page) => {
-          await page.getByText("turn completed").waitFor()
-          await isFitForAll(page, `file-${colorScheme}`)
-        },
-        { colorScheme }
-      )
+    await opened(whole, async (page) => {
+      await page.getByText("turn completed").waitFor()
+      await isFitForAll(page, "file")
+    })
   })
 })

@@ -3,7 +3,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import type { Browser, Page } from "playwright-core"
 import { launchBrowser } from "../setup/chromium.ts"
 import { buildConsole } from "../setup/console.ts"
-import { holdsIn, isFitForAll, type Open, openConsole, themes } from "../setup/consolePage.ts"
+import { holdsIn, isFitForAll, type Open, openConsole } from "../setup/consolePage.ts"
 import { type Client, startServer, type TestServer } from "../setup/server.ts"
 import { type Event, ended, logOf, makeThread, submit } from "../http/threadFixture.ts"
 import { addToolset, call, makeWorker, only, resolveWait, waitsOf } from "../http/toolFixture.ts"
@@ -194,14 +194,9 @@ describe("the timeline", () => {
   it("has no violation of WCAG 2.2 AA and nothing wider than the window, in both themes, on phones too", {
     timeout: 120_000
   }, async () => {
-    for (const colorScheme of themes)
-      await open(
-        `/threads/${long.threadId}?view=timeline`,
-        async ({ page }) => {
-          await page.getByRole("option").first().waitFor()
-          await isFitForAll(page, `timeline-${colorScheme}`)
-        },
-        { colorScheme }
-      )
+    await open(`/threads/${long.threadId}?view=timeline`, async ({ page }) => {
+      await page.getByRole("option").first().waitFor()
+      await isFitForAll(page, "timeline")
+    })
   })
 })
