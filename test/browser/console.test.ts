@@ -233,7 +233,10 @@ describe("a thread", () => {
     await logOf(alpha, threadId, ended(2))
     await open(`/threads/${threadId}`, async ({ page }) => {
       await page.getByText("turn completed").last().waitFor()
-      await page.locator("summary", { hasText: `${namespace}.read` }).first().click()
+      await page
+        .locator("summary", { hasText: `${namespace}.read` })
+        .first()
+        .click()
       await page.getByText("xxxxxxxxxxxx").first().waitFor()
       assert.strictEqual(await page.locator("main img, main script").count(), 0)
       const links = await page.locator(".markdown a").all()
