@@ -6,8 +6,8 @@ const shared = {
   teardownTimeout: 20_000
 } as const
 
-const within = { ...shared, testTimeout: 20_000, hookTimeout: 60_000 } as const
-const programs = { ...shared, testTimeout: 120_000, hookTimeout: 120_000 } as const
+const within = { ...shared, testTimeout: 40_000, hookTimeout: 120_000 } as const
+const programs = { ...shared, testTimeout: 240_000, hookTimeout: 300_000 } as const
 
 /** They count what their whole process counts, or put another module in the place of one: each has its own process. */
 const apart = ["bus/*", "http/toolsLate", "models/layer", "telemetry/requests"].map((name) => `test/${name}.test.ts`)

@@ -175,7 +175,7 @@ describe("an opened file", () => {
   })
 
   it("has no violation of WCAG 2.2 AA and nothing wider than the window, in both themes, on phones too", {
-    timeout: 120_000
+    timeout: 240_000
   }, async () => {
     await opened(whole, async (page) => {
       await page.getByText("turn completed").waitFor()

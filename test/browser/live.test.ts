@@ -201,7 +201,7 @@ describe("a database that is away", () => {
       await message(page).waitFor()
       seen.complaints.splice(0)
     })
-  }, 120_000)
+  }, 240_000)
 })
 
 describe("a node that is killed under a watching page", () => {
@@ -230,5 +230,5 @@ describe("a node that is killed under a watching page", () => {
     } finally {
       await board.stop()
     }
-  }, 120_000)
+  }, 240_000)
 })

@@ -192,7 +192,7 @@ describe("the timeline", () => {
   })
 
   it("has no violation of WCAG 2.2 AA and nothing wider than the window, in both themes, on phones too", {
-    timeout: 120_000
+    timeout: 240_000
   }, async () => {
     await open(`/threads/${long.threadId}?view=timeline`, async ({ page }) => {
       await page.getByRole("option").first().waitFor()

@@ -83,7 +83,7 @@ describe("when the server is killed", () => {
     await killWhile(reviewer)
     assert.deepStrictEqual(outcomes(await logOf(client, threadId, ended(1))), ["hook_denied"])
     await askedOnce(reviewer)
-  }, 60_000)
+  }, 120_000)
 
   it("a question to another agent is found again, and what was revealed is still in force", async () => {
     const other = await makeWorker(client)
@@ -103,5 +103,5 @@ describe("when the server is killed", () => {
     assert.deepInclude(got, { id: other })
     await askedOnce(other)
     assert.lengthOf(only(await logOf(client, threadId, ended(1)), "turn_completed"), 1)
-  }, 60_000)
+  }, 120_000)
 })

@@ -171,4 +171,4 @@ it("completes the turn that ran when it was killed, once", async () => {
       [3, "turn_completed"]
     ]
   )
-}, 60_000)
+}, 120_000)

@@ -29,7 +29,7 @@ export const openConsole = async (
 ) => {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...where.options })
   const page = await context.newPage()
-  page.setDefaultTimeout(15_000)
+  page.setDefaultTimeout(30_000)
   const seen = watch(page, where.base)
   try {
     await page.goto(`${where.base}/console${where.path}#key=${where.token}`)
