@@ -235,11 +235,11 @@ describe("a body", () => {
   })
 
   it("that comes slowly, but at the least pace, is taken", async () => {
-    const body = note("x".repeat(16_000))
+    const body = note("x".repeat(8_000))
     const line = new Line(steady()).send(head(body.length))
-    for (let at = 0; at < body.length; at += 400) {
+    for (let at = 0; at < body.length; at += 200) {
       await pause(40)
-      line.send(body.slice(at, at + 400))
+      line.send(body.slice(at, at + 200))
     }
     await line.until(({ statuses }) => statuses.length === 1)
     line.close()
