@@ -13,7 +13,7 @@ const programs = { ...shared, testTimeout: 240_000, hookTimeout: 300_000 } as co
 const apart = ["bus/*", "http/toolsLate", "models/layer", "telemetry/requests"].map((name) => `test/${name}.test.ts`)
 
 /** They kill what runs, under leases of half a second, or hold what they see to short times. */
-const alone = ["process/{kill,nodes}", "cluster/*", "http/slowSchemas", "contract/lease"].map(
+const alone = ["process/{kill,nodes}", "cluster/*", "http/slowSchemas", "http/judgedProviders", "contract/lease"].map(
   (name) => `test/${name}.test.ts`
 )
 

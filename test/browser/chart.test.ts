@@ -254,8 +254,9 @@ describe("the chart of a thread", () => {
       late.letGo()
       await slider(page).press("ArrowRight")
       await shownAt(page, following.pos)
+      const came = page.waitForResponse(/\/v1\/.*\/steps\?/)
       await page.goto(`${server.base}/console/threads/${threadId}/chart?pos=${wide.fromPos}`)
-      await page.waitForResponse(/\/v1\/.*\/steps\?/)
+      await came
       assert.deepStrictEqual(await shownAt(page, wide.fromPos), told)
       // By an event, as links name it.
       await page.goto(`${server.base}/console/threads/${threadId}/chart?seq=${wide.fromSeq}`)

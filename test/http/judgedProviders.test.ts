@@ -200,7 +200,7 @@ describe.concurrent("a judged turn of every provider's models", () => {
     "goes on after asks that were denied, and that nobody answered",
     withEach(async ({ calls, start }) => {
       const expiring = hook("before_tool_call", ask(), {
-        asyncTimeoutMs: 1_000,
+        asyncTimeoutMs: 3_000,
         match: { conditions: [{ path: "/text", op: "eq", value: "late" }] }
       })
       const asking = hook("before_tool_call", ask(), {

@@ -72,7 +72,7 @@ export const outcomes = (log: ReadonlyArray<Event>) => {
 
 /** Until it holds: what others do is done when it is done. */
 export const eventually = async (holds: () => boolean | Promise<boolean>, what: string) => {
-  for (const deadline = Date.now() + 15_000; !(await holds()); await sleep(5)) {
+  for (const deadline = Date.now() + 30_000; !(await holds()); await sleep(5)) {
     if (Date.now() > deadline) assert.fail(`never happened: ${what}`)
   }
 }
