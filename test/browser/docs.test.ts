@@ -106,4 +106,4 @@ it("shows every group and operation, and no request leaves the machine", async (
   assert.deepStrictEqual(seen.complaints, [])
   assert.isAbove(seen.asked.length, 0)
   await page.close()
-})
+}, 480_000)
