@@ -302,8 +302,8 @@ export const plants: ReadonlyArray<Plant> = [
     edits: [
       {
         file: "actors/schedule/perform.ts",
-        find: "    yield* clear(being, schedule)",
-        put: "    yield* clear(being, schedule)\n    if (Math.random() < 0.3) yield* submit(being, schedule, { ...run, runId: `${run.runId.slice(0, -8)}00000000` })"
+        find: "    yield* clear(being, schedule, run)",
+        put: "    yield* clear(being, schedule, run)\n    if (Math.random() < 0.3) yield* submit(being, schedule, { ...run, runId: `${run.runId.slice(0, -8)}00000000` })"
       }
     ],
     fault: "kill -9",

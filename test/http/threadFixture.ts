@@ -37,6 +37,9 @@ export interface Event {
   readonly [field: string]: unknown
 }
 
+const inShort = ({ failureCode, failureText, type }: Event) =>
+  [type, failureCode, failureText].filter((part) => part !== undefined).join(" ")
+
 /**
  * Waits, by long polls, until the log fits, and gives the whole of it. Where a page has a next one the thread is
  * further on: that is read first.
@@ -49,7 +52,7 @@ export const logOf = async (
   const log: Array<Event> = []
   const deadline = Date.now() + 30_000
   for (let more = false; more || !until(log); ) {
-    if (Date.now() > deadline) throw new Error(`the log did not get there: ${log.map(({ type }) => type).join(" ")}`)
+    if (Date.now() > deadline) throw new Error(`the log did not get there: ${log.map(inShort).join(", ")}`)
     const page = await client.get(
       `/v1/threads/${threadId}/events?waitSeconds=${more ? 0 : 5}&afterSeq=${log.at(-1)?.seq ?? 0}`
     )
