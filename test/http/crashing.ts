@@ -26,13 +26,15 @@ interface Misfortune {
 
 interface Watched {
   readonly misfortune: Misfortune | undefined
+  readonly counts: (append: Append) => boolean
   commits: number
   /** The node that has died, as soon as it has. */
   readonly died: PromiseWithResolvers<number>
 }
 
-/** Commits that a scenario counts: the actors' own, and those by which a thread takes what they hand over. */
-const counts = ({ actor, birth, facts }: Append) =>
+/** Commits that a scenario counts, unless it says itself: the actors' own, and those by which a thread takes what they
+ * hand over. */
+const handedOver = ({ actor, birth, facts }: Append) =>
   actor.kind === "subscription" ||
   actor.kind === "schedule" ||
   (actor.kind === "thread" && (birth !== undefined || facts.some(({ type }) => type === "user_message")))
@@ -40,8 +42,8 @@ const counts = ({ actor, birth, facts }: Append) =>
 export class Crashes {
   readonly #watched = new Map<string, Watched>()
 
-  watch(workspace: string, misfortune: Misfortune | undefined): Watched {
-    const watched: Watched = { misfortune, commits: 0, died: Promise.withResolvers() }
+  watch(workspace: string, counts: Watched["counts"], misfortune: Misfortune | undefined): Watched {
+    const watched: Watched = { misfortune, counts, commits: 0, died: Promise.withResolvers() }
     this.#watched.set(workspace, watched)
     return watched
   }
@@ -81,7 +83,7 @@ export class Crashes {
           append: (append) =>
             Effect.suspend(() => {
               const watched = this.#watched.get(append.actor.workspace)
-              if (watched === undefined || !counts(append)) return journal.append(append)
+              if (watched === undefined || !watched.counts(append)) return journal.append(append)
               const { died, misfortune } = watched
               if (++watched.commits !== misfortune?.commit) return journal.append(append)
               const dead = die(append.actor, died)
@@ -190,14 +192,19 @@ export interface Scenario {
   readonly name: string
   /** Does it, and asserts what holds in the end, whatever crashed. */
   readonly does: (run: Run) => Promise<void>
+  readonly counts?: (append: Append) => boolean
 }
 
 const atOnce = 6
 
-const runIn = async ({ crashes, first, second }: Nodes, { does, name }: Scenario, misfortune?: Misfortune) => {
+const runIn = async (
+  { crashes, first, second }: Nodes,
+  { counts = handedOver, does, name }: Scenario,
+  misfortune?: Misfortune
+) => {
   const workspace = await first.workspace(fresh(`crash ${name}`))
   const client = await first.client(workspace)
-  const watched = crashes.watch(workspace, misfortune)
+  const watched = crashes.watch(workspace, counts, misfortune)
   const run = new Run(first, workspace, [client, second.at(client)], watched)
   try {
     await does(run)
