@@ -12,12 +12,11 @@ import { call, only } from "./toolFixture.ts"
 
 let nodes: Nodes
 beforeAll(async () => {
-  nodes = await startNodes()
+  nodes = await startNodes(({ actor }) => actor.kind === "thread" || actor.kind === "subscription")
 })
 afterAll(() => nodes.stop())
 
 const paid = "troupe/scripted-paid"
-const ofThreads: Scenario["counts"] = ({ actor }) => actor.kind === "thread"
 const payer = (run: Run) => makeAgent(run.client, [paid], { budget: { limit: 1, window: "total" } })
 const begin = async (run: Run, agentId: string, words: string): Promise<string> => {
   const made = await run.post("/v1/threads", { agentId, maxCost: 1, message: { content: text(words) } })
@@ -64,7 +63,6 @@ const costOf = async (run: Run, threadId: string) =>
 const scenarios: ReadonlyArray<Scenario> = [
   {
     name: "a turn of two calls of its model",
-    counts: ofThreads,
     does: async (run) => {
       const threadId = await begin(run, await payer(run), call("nothing"))
       const log = await logOf(run.client, threadId, ended(1))
@@ -76,7 +74,6 @@ const scenarios: ReadonlyArray<Scenario> = [
   },
   {
     name: "an interrupt in a call",
-    counts: ofThreads,
     does: async (run) => {
       const threadId = await begin(run, await payer(run), "/wait 600s\nlate")
       const prompt = await setAside(run)
@@ -89,7 +86,6 @@ const scenarios: ReadonlyArray<Scenario> = [
   },
   {
     name: "a turn that is cancelled in a call",
-    counts: ofThreads,
     does: async (run) => {
       const threadId = await begin(run, await payer(run), "/wait 600s\nlate")
       const prompt = await setAside(run)
@@ -100,7 +96,6 @@ const scenarios: ReadonlyArray<Scenario> = [
   },
   {
     name: "a subscription's screen",
-    counts: ({ actor }) => actor.kind === "subscription",
     does: async (run) => {
       const agentId = await payer(run)
       const feedId: string = (await run.post("/v1/feeds", { name: "feed" })).feed.id

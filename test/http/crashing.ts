@@ -14,6 +14,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { Database } from "../../src/database/Database.ts"
 import { toUuid } from "../../src/domain/ids.ts"
 import { type ActorRef, type Append, Journal, Superseded } from "../../src/journal/Journal.ts"
+import { schemaLimits, Schemas } from "../../src/tools/Schemas.ts"
 import { draws } from "../actors/crashes.ts"
 import { type Client, startServer, type TestServer } from "../setup/server.ts"
 import { fresh } from "./toolFixture.ts"
@@ -26,24 +27,27 @@ interface Misfortune {
 
 interface Watched {
   readonly misfortune: Misfortune | undefined
-  readonly counts: (append: Append) => boolean
   commits: number
   /** The node that has died, as soon as it has. */
   readonly died: PromiseWithResolvers<number>
 }
 
-/** Commits that a scenario counts, unless it says itself: the actors' own, and those by which a thread takes what they
- * hand over. */
-const handedOver = ({ actor, birth, facts }: Append) =>
+/** Commits of subscriptions and schedules, and those by which a thread takes what they hand over. */
+const handingOver = ({ actor, birth, facts }: Append) =>
   actor.kind === "subscription" ||
   actor.kind === "schedule" ||
   (actor.kind === "thread" && (birth !== undefined || facts.some(({ type }) => type === "user_message")))
 
 export class Crashes {
   readonly #watched = new Map<string, Watched>()
+  readonly #counts: (append: Append) => boolean
 
-  watch(workspace: string, counts: Watched["counts"], misfortune: Misfortune | undefined): Watched {
-    const watched: Watched = { misfortune, counts, commits: 0, died: Promise.withResolvers() }
+  constructor(counts: (append: Append) => boolean) {
+    this.#counts = counts
+  }
+
+  watch(workspace: string, misfortune: Misfortune | undefined): Watched {
+    const watched: Watched = { misfortune, commits: 0, died: Promise.withResolvers() }
     this.#watched.set(workspace, watched)
     return watched
   }
@@ -83,7 +87,7 @@ export class Crashes {
           append: (append) =>
             Effect.suspend(() => {
               const watched = this.#watched.get(append.actor.workspace)
-              if (watched === undefined || !watched.counts(append)) return journal.append(append)
+              if (watched === undefined || !this.#counts(append)) return journal.append(append)
               const { died, misfortune } = watched
               if (++watched.commits !== misfortune?.commit) return journal.append(append)
               const dead = die(append.actor, died)
@@ -95,11 +99,15 @@ export class Crashes {
   }
 }
 
-/** Two nodes that crash as they are told. */
-export const startNodes = async () => {
-  const crashes = new Crashes()
-  const first = await startServer({ idleMs: 100, journal: crashes.layer(0) })
-  const second = await startServer({ beside: first, name: "second", idleMs: 100, journal: crashes.layer(1) })
+/** Schemas that six runs at once on a loaded machine do not find too slow. */
+const patient = { ...schemaLimits, checkMs: 10_000, wallMs: 20_000, budget: { ms: 60_000, windowMs: 60_000 } }
+
+/** Two nodes that crash as they are told, at the commits that count. */
+export const startNodes = async (counts = handingOver) => {
+  const crashes = new Crashes(counts)
+  const options = { idleMs: 100, schemas: Schemas.layerOf(patient) }
+  const first = await startServer({ ...options, journal: crashes.layer(0) })
+  const second = await startServer({ ...options, beside: first, name: "second", journal: crashes.layer(1) })
   return {
     crashes,
     first,
@@ -192,19 +200,14 @@ export interface Scenario {
   readonly name: string
   /** Does it, and asserts what holds in the end, whatever crashed. */
   readonly does: (run: Run) => Promise<void>
-  readonly counts?: (append: Append) => boolean
 }
 
 const atOnce = 6
 
-const runIn = async (
-  { crashes, first, second }: Nodes,
-  { counts = handedOver, does, name }: Scenario,
-  misfortune?: Misfortune
-) => {
+const runIn = async ({ crashes, first, second }: Nodes, { does, name }: Scenario, misfortune?: Misfortune) => {
   const workspace = await first.workspace(fresh(`crash ${name}`))
   const client = await first.client(workspace)
-  const watched = crashes.watch(workspace, counts, misfortune)
+  const watched = crashes.watch(workspace, misfortune)
   const run = new Run(first, workspace, [client, second.at(client)], watched)
   try {
     await does(run)
