@@ -3,6 +3,10 @@
  * none is forgotten.
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { sql } from "kysely"
+import { long, short } from "../../src/database/shorthand.ts"
+import { toUuid } from "../../src/domain/ids.ts"
+import { limits } from "../../src/domain/limits.ts"
 import { type Nodes, type Run, type Scenario, startNodes, until, withEachCrash } from "./crashing.ts"
 import { ended, logOf, makeAgent, text } from "./threadFixture.ts"
 import { only } from "./toolFixture.ts"
@@ -42,6 +46,32 @@ const byHand = async (run: Run, schedule: Schedule): Promise<ScheduleRun> =>
 const read = async (run: Run, schedule: Schedule) => (await run.client.get(pathOf(schedule))).body.schedule
 const runsOf = async (run: Run, schedule: Schedule): Promise<ReadonlyArray<ScheduleRun>> =>
   (await run.client.get(`${pathOf(schedule)}/runs?limit=200`)).body.runs
+
+/** The schedule's actor as it would be had nobody looked for so long, and had so many of its fires failed. */
+const neglected = async (run: Run, { id }: Schedule, ms: number, failures = 0): Promise<void> => {
+  const uuid = toUuid(id)
+  const carry = await until("nobody has it", async () => {
+    const [row] = await run.query(
+      sql<{
+        readonly carry: string
+        readonly owner: string | null
+      }>`select carry, owner from heads where id = ${uuid}::uuid`
+    )
+    if (row === undefined || row.owner !== null) return undefined
+    const read = JSON.parse(long(row.carry))
+    return (read.next ?? null) !== null && read
+  })
+  const instant = carry.next.instant - Math.ceil((carry.next.instant - Date.now() + ms) / hourMs) * hourMs
+  const changed = short(JSON.stringify({ ...carry, failures, next: { instant, moment: instant } }))
+  await run.query(sql`with one as (update heads set carry = ${changed}, runnable_at = now() where id = ${uuid}::uuid
+    returning id) insert into agenda (at, actors) select now(), array[id] from one`)
+}
+const hourMs = 3_600_000
+/** Every hour, and half of one is over: however long a run takes, none comes by itself. */
+const hourly = () => ({
+  trigger: { type: "interval", seconds: hourMs / 1_000, startAt: new Date(Date.now() - hourMs / 2).toISOString() },
+  catchUpSeconds: hourMs / 1_000
+})
 
 /** All turns that the schedule has begun, with when. */
 const turnsOf = async (run: Run, { agentId, id }: Schedule) => {
@@ -165,6 +195,26 @@ const scenarios: ReadonlyArray<Scenario> = [
       await run.patch(pathOf(schedule), { trigger: never })
       await run.patch(pathOf(schedule), { trigger: once(500), name: "sooner" })
       await hasRun(run, schedule, "started")
+    }
+  },
+  {
+    name: "instants that nobody was there for",
+    does: async (run) => {
+      const schedule = await make(run, hourly())
+      await neglected(run, schedule, 2 * hourMs)
+      const [fired, missed] = await hasRun(run, schedule, "started", "missed")
+      assert.include(await read(run, schedule), { enabled: true, lastStatus: "started" })
+      assert.isBelow(Date.parse(missed?.scheduledAt ?? ""), Date.parse(fired?.scheduledAt ?? ""))
+    }
+  },
+  {
+    name: "the fifth fire that fails in a row",
+    does: async (run) => {
+      // Nobody could say what it costs.
+      const schedule = await make(run, { ...hourly(), maxCost: 1 })
+      await neglected(run, schedule, 0, limits.scheduleFailures - 1)
+      await hasRun(run, schedule, "model_not_priced")
+      assert.include(await read(run, schedule), { enabled: false, disabledReason: "failures", lastStatus: "failed" })
     }
   },
   {

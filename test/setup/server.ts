@@ -153,13 +153,16 @@ export interface ServerOptions {
   readonly reviewers?: Layer.Layer<Reviewers>
   /** What stands before the journal, and may fail. */
   readonly journal?: Layer.Layer<Journal, never, Journal | Database>
+  /** The same before the database. */
+  readonly database?: Layer.Layer<Database, never, Database>
 }
 
 const busOf = ({ beside, bus }: ServerOptions) =>
   bus ?? (beside === undefined ? layerInProcess : Layer.succeed(Bus, beside.bus))
 
 const services = (url: string, options: ServerOptions) => {
-  const database = Database.layer({ url: Redacted.make(url) })
+  const itself = Database.layer({ url: Redacted.make(url) })
+  const database = options.database?.pipe(Layer.provide(itself)) ?? itself
   const lease = layerPostgresLease({ name: options.name ?? "test", ttl: options.leaseTtlMs ?? 3_000 }).pipe(
     Layer.provide(database)
   )
