@@ -17,7 +17,10 @@ export interface Wakeable {
   readonly inspected: Inspected
   /** Takes up what this node owes and whose pause is over (R1): so many at once. Cheap when there is nothing. */
   readonly serve: Effect.Effect<void>
-  /** Sends `due` to live actors whose moment has come, so many at a time, and makes room where too many are here (G4 of leaving.ts). */
+  /**
+   * Sends `due` to live actors whose moment has come, so many at a time, and makes room where too many are here (G4 of
+   * leaving.ts).
+   */
   readonly tick: Effect.Effect<void>
   /** G1, G2 of leaving.ts. */
   readonly passivate: Effect.Effect<void>
