@@ -10,7 +10,8 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { sql } from "kysely"
 import { setTimeout as sleep } from "node:timers/promises"
-import { Database, DatabaseUnavailable } from "../../src/database/Database.ts"
+import type pg from "pg"
+import { Database, DatabaseUnavailable, type Statement } from "../../src/database/Database.ts"
 import { toUuid } from "../../src/domain/ids.ts"
 import { limits } from "../../src/domain/limits.ts"
 import { draws } from "../actors/crashes.ts"
@@ -49,16 +50,16 @@ const losing = Layer.effect(
             : Effect.andThen(database.atomically(operation, work), failed(operation))
         }),
       // A look that finds nothing commits nothing.
-      read: (statement) =>
-        Effect.flatMap(database.read(statement), (rows) =>
+      read: <Row extends pg.QueryResultRow>(statement: Statement) =>
+        Effect.flatMap(database.read<Row>(statement), (rows) =>
           statement.name === "webhooks_due" && rows.length > 0 && lossOf(statement.name) !== undefined
             ? failed(statement.name)
             : Effect.succeed(rows)
         ),
-      query: async (statement) => {
+      query: async <Row extends pg.QueryResultRow>(statement: Statement) => {
         const fault = statement.name === "webhooks_told" ? lossOf(statement.name) : undefined
         if (fault === "before") throw lost()
-        const rows = await database.query(statement)
+        const rows = await database.query<Row>(statement)
         if (fault === "after") throw lost()
         return rows
       }

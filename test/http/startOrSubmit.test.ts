@@ -172,7 +172,7 @@ describe("a batch of a subscription", () => {
       const maker = `${freshId("key")}@example.com`
       const [threadId, inputId] = [freshId("thread"), freshId("input")]
       const give = hand(threadId, inputId, maker, target)
-      const taken = { type: "submitted", inputId, turnId: sibling("turn", inputId) }
+      const taken = { type: "submitted" as const, inputId, turnId: sibling("turn", inputId) }
       assert.deepStrictEqual(await give(), taken)
       assert.strictEqual((await alpha.post("/v1/identities/disable", { identity: maker })).status, 200)
       assert.deepStrictEqual(await give(), taken)
