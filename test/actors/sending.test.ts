@@ -8,12 +8,13 @@ const away = new Unreachable({ retryAfterSeconds: 2 })
 const unknown = new Declined({ reason: "not_found", message: "There is no such thread." })
 const overBudget = new Declined({ reason: "budget_exceeded", message: "The budget is used up." })
 const accepted: Reply = { kind: "created", body: "{}" }
+const born: Reply = { kind: "created", body: `{"thread":{"id":"thr_1"},"input":${accepted.body}}`, version: 1 }
 const notAsked = () => Effect.die("not asked")
 
-const start = (birth: ActorError | undefined, thread: ActorError | Reply) =>
+const start = (birth: ActorError | Reply | undefined, thread: ActorError | Reply) =>
   makeSending({
     ask: () => ("_tag" in thread ? Effect.fail(thread) : Effect.succeed(thread)),
-    ensure: () => (birth === undefined ? Effect.succeed(undefined) : Effect.fail(birth)),
+    ensure: () => (birth !== undefined && "_tag" in birth ? Effect.fail(birth) : Effect.succeed(birth)),
     bus: { wake: () => {} },
     journal: { key: notAsked, post: notAsked },
     lease: { now: () => 0 },
@@ -25,6 +26,7 @@ const start = (birth: ActorError | undefined, thread: ActorError | Reply) =>
 
 describe("a thread that is started for a message", () => {
   it.effect.each([
+    ["is answered with the message of its birth, and not asked again", born, unknown, accepted],
     ["is out of reach, and not gone, while nobody knows whether it was born", away, unknown, away],
     ["is out of reach, and not gone, while it is being born elsewhere", undefined, unknown, away],
     ["is refused with what its birth is refused with", overBudget, unknown, overBudget],
