@@ -227,6 +227,36 @@ describe("a thread's maxCost", () => {
   })
 })
 
+describe("a thread's maxCost that is set after it has cost something", () => {
+  it("counts what the thread had cost before, and what its questions cost since", async () => {
+    const agentId = await agentWith(null)
+    const threadId = await makeThread(alpha, agentId)
+    assert.strictEqual((await alpha.patch(`/v1/threads/${threadId}`, { maxCost: 0.1 })).status, 200)
+    const { workspaces } = server
+    const reserve = (look: number) =>
+      server.runtime.runPromise(
+        Effect.flatMap(Budgets, ({ reserve }) =>
+          reserve({
+            workspace: workspaces.alpha,
+            id: screenReservationOf({ id: threadId, look }),
+            agentId,
+            threadIds: [threadId],
+            amount: 0.01,
+            prompt: 0,
+            known: 0.05
+          })
+        )
+      )
+    assert.strictEqual(await reserve(1), "reserved")
+    // A question's call is told of: its append books it on the thread that asked, whose head knows nothing of it yet.
+    await run(sql`delete from reservations where subject = ${toUuid(agentId)}`)
+    await run(sql`insert into thread_spend (workspace, thread, amount)
+      values (${toUuid(workspaces.alpha)}, ${toUuid(threadId)}, 0.05)
+      on conflict (workspace, thread) do update set amount = thread_spend.amount + excluded.amount`)
+    assert.strictEqual(await reserve(2), "thread_cost_exceeded")
+  })
+})
+
 describe("chores of budgets", () => {
   const space = () => toUuid(server.workspaces.alpha)
   const minute = () => Math.floor(Date.now() / 60_000)

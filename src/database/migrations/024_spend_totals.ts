@@ -18,7 +18,7 @@ const statements = [
     amount    double precision not null,
     primary key (workspace, subject)
   ) with (fillfactor = 70)`,
-  // As migration 12 has it, but for `spend_totals`. Sets aside what calls may cost, of many at once: each on its own, in
+  // As migration 12 has it, but for `spend_totals` and for what a thread had cost before it had a cap. Sets aside what calls may cost, of many at once: each on its own, in
   // order. Whoever spends for an agent or a thread
   // holds its lock until the end of the transaction, and each query below sees what was written before it was given. A
   // plain statement would not: after waiting for a lock its sub-queries still read from before. Limits are read here,
@@ -32,6 +32,7 @@ const statements = [
     capped uuid[];
     member record;
     budget record;
+    thread_cost float8;
     this_minute int := floor(extract(epoch from now()) / 60);
   begin
     for held_lock in
@@ -63,22 +64,28 @@ const statements = [
             or (budget.held = 0 and budget.spent < budget.cap)) then
           verdict := 'budget_exceeded';
         end if;
-        -- Of a thread that asked, what it had cost before it had a cap is in its head: of the first it was brought along.
+        -- What a thread had cost before it had a cap is in its head, of the first it was brought along; what its
+        -- questions cost before their results are in is in thread_spend only. From the first call under the cap on
+        -- both are counted there.
         for member in
           select h.id, (readable(h.attributes) ->> 'maxCost')::float8 as cap,
-              greatest((select coalesce(sum(s.amount), 0) from thread_spend s
-                where s.workspace = h.workspace and s.thread = h.id),
-                case when h.id = chain[1] then known[i] else
-                  coalesce((readable(h.carry) #>> '{usage,estimatedCost}')::float8, 0)
-                  + coalesce((readable(h.carry) #>> '{turn,usage,estimatedCost}')::float8, 0) end) as spent,
+              (select s.amount from thread_spend s where s.workspace = h.workspace and s.thread = h.id) as booked,
+              case when h.id = chain[1] then known[i] else
+                coalesce((readable(h.carry) #>> '{usage,estimatedCost}')::float8, 0)
+                + coalesce((readable(h.carry) #>> '{turn,usage,estimatedCost}')::float8, 0) end as told,
               (select coalesce(sum(r.amount), 0) from reservations r
                 where r.workspace = h.workspace and h.id = any (r.threads)) as held
             from heads h
             where h.workspace = workspaces[i] and h.id = any (chain) and readable(h.attributes) ->> 'maxCost' is not null
         loop
           capped := capped || member.id;
-          if verdict = 'reserved' and not (member.spent + member.held + amounts[i] <= member.cap
-              or (member.held = 0 and member.spent < member.cap)) then
+          if member.booked is null then
+            insert into thread_spend (workspace, thread, amount) values (workspaces[i], member.id, member.told)
+              on conflict do nothing;
+          end if;
+          thread_cost := greatest(member.booked, member.told);
+          if verdict = 'reserved' and not (thread_cost + member.held + amounts[i] <= member.cap
+              or (member.held = 0 and thread_cost < member.cap)) then
             verdict := 'thread_cost_exceeded';
           end if;
         end loop;
