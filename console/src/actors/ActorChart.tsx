@@ -3,11 +3,11 @@ import { type UseQueryResult, useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { type ReactNode, useState } from "react"
 import { answerOf } from "../../../src/client/client.ts"
+import { useLooking } from "../live/looking.ts"
 import { Copy, curlOf } from "../parts/Copy.tsx"
 import { Failure } from "../parts/Failure.tsx"
 import { useSession } from "../session/Session.tsx"
 import { ChartView } from "./ChartView.tsx"
-import { useLooks } from "./looks.ts"
 import { type Position, useAsked, usePosition } from "./position.ts"
 import type { EventLink } from "./Side.tsx"
 import { type ActorSeen, type Moment, momentAt, type Steps } from "./steps.ts"
@@ -107,7 +107,7 @@ const Found = ({ actorId, news, onPos, pos, seq }: ActorChartProps) => {
   const isNamed = pos === undefined && seq !== undefined
   const named = useSeen(actorId, isNamed ? { seq } : undefined, isNamed)
   const { refetch } = now
-  useLooks(news, refetch, lookRestMs)
+  useLooking(news, refetch, lookRestMs)
   if (now.data === undefined)
     return now.error === null ? (
       <p className="quiet">Looking…</p>
