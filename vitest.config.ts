@@ -53,6 +53,7 @@ export default defineConfig({
           ...programs,
           name: "browser",
           include: ["test/browser/**/*.test.ts"],
+          isolate: false,
           // Each is a browser of several processes, whose pages wait for times that people wait for.
           maxWorkers: 2,
           sequence: { groupOrder: 1 }
