@@ -17,8 +17,8 @@ const alone = ["process/{kill,nodes}", "cluster/*", "http/slowSchemas", "http/ju
   (name) => `test/${name}.test.ts`
 )
 
-// Three groups, one after the other: files that share the machine's cores with whatever else runs, those with browsers,
-// then those that want most of the machine for themselves.
+// Three groups, one after the other: files that share the machine's cores with whatever else runs, those that start
+// programs and browsers, then those that want the machine for themselves.
 export default defineConfig({
   test: {
     reporters: ["default"],
@@ -30,12 +30,12 @@ export default defineConfig({
           name: "programs",
           include: ["test/process/**/*.test.ts"],
           exclude: alone,
-          // More than cores: many files wait for times that are promised, and for programs to start.
-          maxWorkers: 4,
-          sequence: { groupOrder: 0 }
+          // Each is several processes, that compute while they start.
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 }
         }
       },
-      { test: { ...within, name: "apart", include: apart, maxWorkers: 4, sequence: { groupOrder: 0 } } },
+      { test: { ...within, name: "apart", include: apart, maxWorkers: 3, sequence: { groupOrder: 0 } } },
       {
         test: {
           ...within,
@@ -44,7 +44,8 @@ export default defineConfig({
           exclude: [...apart, ...alone, "test/{process,browser,cluster}/**"],
           // A worker loads the program once, for all files that it is given.
           isolate: false,
-          maxWorkers: 4,
+          // More than cores: many files wait for times that are promised.
+          maxWorkers: 3,
           sequence: { groupOrder: 0 }
         }
       },
@@ -54,7 +55,6 @@ export default defineConfig({
           name: "browser",
           include: ["test/browser/**/*.test.ts"],
           isolate: false,
-          // Each is a browser of several processes, whose pages wait for times that people wait for.
           maxWorkers: 2,
           sequence: { groupOrder: 1 }
         }
@@ -64,7 +64,7 @@ export default defineConfig({
           ...programs,
           name: "alone",
           include: alone,
-          maxWorkers: 2,
+          maxWorkers: 1,
           sequence: { groupOrder: 2 }
         }
       }

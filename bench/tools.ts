@@ -88,14 +88,22 @@ try {
   const toolAgent = await agentWith({ namespace: "bench", kind: "mcp", url })
   const calls = [1, 2, 3].map((n) => `/call bench.echo {"text":"${n}"}`).join("\n")
   const took = { plain: [] as number[], tools: [] as number[], own: [] as number[] }
+  const tookUnder = { bare: [] as number[], typed: [] as number[], patterned: [] as number[] }
+  /** A turn of one call of a tool, whose schema costs more or less to check. */
+  const under = (tool: string) =>
+    turn(toolAgent, `/call bench.${tool} {"text":"echo1"}`, { seq: 5, type: "turn_completed" })
   for (let i = -30; i < turns; i++) {
     const plain = await turn(plainAgent, "Is it safe to continue?", { seq: 3, type: "turn_completed" })
     const withTools = await turn(toolAgent, calls, { seq: 9, type: "turn_completed" })
     const own = await three()
+    const [bare, typed, patterned] = [await under("bare"), await under("typed"), await under("patterned")]
     if (i < 0) continue
     took.plain.push(plain)
     took.tools.push(withTools)
     took.own.push(own)
+    tookUnder.bare.push(bare)
+    tookUnder.typed.push(typed)
+    tookUnder.patterned.push(patterned)
   }
   await direct.close()
   const plain = summarize(took.plain)
@@ -111,6 +119,22 @@ try {
     "at most 2.5",
     ratio <= 2.5
   )
+
+  const bare = summarize(tookUnder.bare)
+  found("a turn with one call, whose tool takes any object", `p50 ${round(bare.p50)} ms, p99 ${round(bare.p99)} ms`)
+  for (const [what, times] of [
+    ["typed fields", tookUnder.typed],
+    ["a pattern", tookUnder.patterned]
+  ] as const) {
+    const { p50, p99 } = summarize(times)
+    const more = p50 - bare.p50
+    found(
+      `the same under a schema with ${what}`,
+      `p50 ${round(p50)} ms, p99 ${round(p99)} ms: ${round(more)} ms more`,
+      "at most 0.3 ms more",
+      more <= 0.3
+    )
+  }
 
   const clientAgent = await agentWith({
     namespace: "people",

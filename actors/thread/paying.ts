@@ -18,9 +18,10 @@ export interface Paying {
   readonly prices: Prices
 }
 
-/** A call of a model that costs something: `id` of its reservation. */
+/** A call of a model, which may cost something. */
 export interface PricedCall {
-  readonly id: string
+  /** Of its reservation: a digest, which calls that are free need not have. */
+  readonly id: () => string
   readonly modelId: string
   readonly prompt: Prompt
   readonly maxOutputTokens?: number | undefined
@@ -52,7 +53,8 @@ export const makePaying = ({ budgets, isCapped, needed, prices }: Paying) => {
   const setAside = (
     being: ActorView<Snapshot>,
     turn: Turn,
-    { id, modelId, prompt, maxOutputTokens }: PricedCall
+    { modelId, prompt, maxOutputTokens }: PricedCall,
+    id: string
   ): Effect.Effect<void, ModelFailure> =>
     Effect.flatMap(
       needed(
@@ -78,13 +80,14 @@ export const makePaying = ({ budgets, isCapped, needed, prices }: Paying) => {
         return Effect.flatMap(needed(isCapped(being)), (capped) =>
           capped ? refusing(turn, "model_not_priced", (price) => price !== "unknown") : call
         )
-      case "priced":
-        return turn.plan.priced === true
-          ? budgets.during(
-              { workspace: being.ref.workspace, id: asked.id },
-              Effect.andThen(setAside(being, turn, asked), call)
-            )
-          : call
+      case "priced": {
+        if (turn.plan.priced !== true) return call
+        const id = asked.id()
+        return budgets.during(
+          { workspace: being.ref.workspace, id },
+          Effect.andThen(setAside(being, turn, asked, id), call)
+        )
+      }
     }
   }
 }

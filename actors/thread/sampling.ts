@@ -119,7 +119,12 @@ export const makeSampling = (sampling: Sampling) => {
         ? call(prompt)
         : Effect.flatMap(needed(images.load(being.ref.workspace, ids)), (images) => call({ ...prompt, images }))
     if (turn === null) return called
-    const asked: PricedCall = { id: reservationOf(job), modelId, prompt, maxOutputTokens: settings?.maxOutputTokens }
+    const asked: PricedCall = {
+      id: () => reservationOf(job),
+      modelId,
+      prompt,
+      maxOutputTokens: settings?.maxOutputTokens
+    }
     return Effect.catchTag(paid(being, turn, asked, called), "ModelFailure", (failure) => {
       const round = failure.code === "context_overflow" ? compacting.after(turn, job, prompt, compaction) : undefined
       return round === undefined ? Effect.fail(failure) : Effect.succeed(round)
@@ -214,7 +219,7 @@ export const makeSampling = (sampling: Sampling) => {
     const { compaction } = yield* toolkitOf(being, turn)
     return yield* prompts.lend(ref, stretchOf(being.snapshot.context), needed, (messages) =>
       compacting.summarise(job, messages, compaction, (prompt, call) =>
-        paid(being, turn, { id: summaryReservationOf(job), modelId: job.modelId, prompt }, call)
+        paid(being, turn, { id: () => summaryReservationOf(job), modelId: job.modelId, prompt }, call)
       )
     )
   })
