@@ -234,6 +234,10 @@ describe("a thread", () => {
       await page.getByText("a⟨U+202E⟩b⟨U+200B⟩c").first().waitFor()
       await page.getByRole("heading", { name: "⟨U+202E⟩evil <img src=x onerror=alert(1)>" }).waitFor()
       await shoot(page, "hostile")
+      await turnTo(page, `/threads?agentId=${reader}`)
+      await page.getByRole("link", { name: "⟨U+202E⟩evil <img src=x onerror=alert(1)>" }).waitFor()
+      assert.strictEqual(await page.locator("main img").count(), 0)
+      assert.strictEqual(await overhang(page), 0)
     })
   })
 
