@@ -59,6 +59,7 @@ const runOn = async () => {
   let rounds = 0
   let failed = 0
   let largest = 0
+  let largestSummary = 0
   let firstRound: number | undefined
   let early = 0
   let seq = 0
@@ -69,16 +70,16 @@ const runOn = async () => {
     seq = Number(at(log.at(-1), "seq"))
     if (at(log.at(-1), "type") !== "turn_completed") failed++
     largest = Math.max(largest, usageOf(log.at(-1), "inputTokens"))
-    if (log.some((event) => at(event, "type") === "compacted")) {
-      rounds++
-      firstRound ??= i
-    }
+    const summaries = log.filter((event) => at(event, "type") === "compacted")
+    for (const summary of summaries) largestSummary = Math.max(largestSummary, usageOf(summary, "inputTokens"))
+    if (summaries.length > 0) firstRound ??= i
+    rounds += summaries.length
     if (i === 200) early = (await inspector.collected()).heap
   }
   const late = (await inspector.collected()).heap
   const from = firstRound ?? 0
   const slower = median(times.slice(-100)) / median(times.slice(from, from + 100))
-  return { rounds, failed, largest, slower, grown: (late - early) / mib }
+  return { rounds, failed, largest, largestSummary, slower, grown: (late - early) / mib }
 }
 
 try {
@@ -87,6 +88,12 @@ try {
     [`turns of ${turns} that failed`, String(long.failed), "none", long.failed === 0],
     ["rounds of compaction", String(long.rounds), "some", long.rounds > 0],
     ["largest prompt, tokens", String(long.largest), `at most ${window}`, long.largest <= window],
+    [
+      "largest prompt of a summary, tokens",
+      String(long.largestSummary),
+      `at most ${window}`,
+      long.largestSummary > 0 && long.largestSummary <= window
+    ],
     [
       "p50 of the last hundred turns, of the first hundred after the first round",
       long.slower.toFixed(2),

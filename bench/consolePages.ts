@@ -1,4 +1,5 @@
 /** What bench/console.ts measures, each against its bar (docs/benchmarks.md). */
+import { holdsIn } from "../test/setup/consolePage.ts"
 import type { Browser, Page } from "playwright-core"
 import { type Http, message } from "./turns.ts"
 import { at, connect, pause, text } from "./adapters/Adapter.ts"
@@ -74,7 +75,8 @@ export const longLog = async (browser: Browser, system: System, thread: string, 
 
   const near = await withPage(browser, async (page) => {
     await opened(page, system, `/threads/${thread}/chart`, () => page.locator(".state.lit").first().waitFor())
-    await page.waitForLoadState("networkidle")
+    // Its steps have come; the stream stays open, so that the page is never idle.
+    await holdsIn(page, `performance.getEntriesByType("resource").some(({ name }) => /\\/steps\\b/.test(name))`)
     return stepsOfSlider(page, 500)
   })
   found(

@@ -1,5 +1,6 @@
 /** What a page tells of itself: its long tasks, how soon a key is painted, what a step of the slider takes. */
 import type { Page } from "playwright-core"
+import { holdsIn } from "../test/setup/consolePage.ts"
 
 /** Requests that match, from now on. */
 export const countRequests = (page: Page, of: RegExp) => {
@@ -65,7 +66,7 @@ export const litAfterChart = async (page: Page, open: () => Promise<unknown>) =>
     requestAnimationFrame(look)
   }`)
   await open()
-  await page.waitForFunction("globalThis.litAt !== undefined")
+  await holdsIn(page, "globalThis.litAt !== undefined")
   return page.evaluate<number>(`(() => {
     const charts = performance.getEntriesByType("resource").filter(({ name }) => /\\/v1\\/actors\\/[^/]+\\/chart/.test(name))
     return globalThis.litAt - charts[0].responseEnd

@@ -46,24 +46,59 @@ const latency = async (...paths: ReadonlyArray<string>) => {
   }
   return found.map(median)
 }
-/** Of clients that compare with what they have seen last: requests a second, and those that were carried out. */
+/** A write that was carried out: what it made of what it had compared with. */
+interface Carried {
+  readonly key: string
+  readonly before: string
+  readonly version: string
+}
+
+let runs = 0
+/**
+ * Of clients that compare with what they have seen last: requests a second, those that were carried out, and whether
+ * each of these is one version of its entry's chain, which ends with what is there.
+ */
 const writes = async (keyOf: (client: number) => string) => {
+  const run = runs++
   let answered = 0
-  let carried = 0
+  const carried: Array<Carried> = []
+  const keys = [...new Set(sessions.map((_, client) => keyOf(client)))]
+  const versionOf = async (key: string) => String(at(await http.get(`/v1/memory/entry?key=${key}`), "entry", "version"))
+  const first = new Map<string, string>()
+  for (const key of keys) first.set(key, await versionOf(key))
   const end = performance.now() + ms
   await Promise.all(
     sessions.map(async (session, client) => {
       const key = keyOf(client)
       let version = at(await session.get(`/v1/memory/entry?key=${key}`), "entry", "version")
       for (let i = 0; performance.now() < end; i++) {
-        const answer = await put(session, key, `${client} ${i}`, String(version))
+        const before = String(version)
+        const answer = await put(session, key, `${run} ${client} ${i}`, before)
         answered++
-        if (answer.status === 200) carried++
+        if (answer.status === 200) carried.push({ key, before, version: String(at(answer.body, "entry", "version")) })
         version = answer.status === 200 ? at(answer.body, "entry", "version") : at(answer.body, "currentVersion")
       }
     })
   )
-  return { answered: answered / Number(values.seconds), carried: carried / Number(values.seconds) }
+  const next = new Map(carried.map(({ before, key, version }) => [`${key} ${before}`, version]))
+  let chained = next.size === carried.length
+  let links = 0
+  for (const key of keys) {
+    let last = first.get(key) ?? ""
+    while (links < carried.length) {
+      const version = next.get(`${key} ${last}`)
+      if (version === undefined) break
+      last = version
+      links++
+    }
+    chained &&= last === (await versionOf(key))
+  }
+  const seconds = Number(values.seconds)
+  return {
+    answered: answered / seconds,
+    carried: carried.length / seconds,
+    chained: chained && links === carried.length
+  }
 }
 
 try {
@@ -97,6 +132,12 @@ try {
       together.answered / apart.answered,
       "at least 0.3",
       together.answered >= 0.3 * apart.answered
+    ],
+    [
+      "writes/s that were carried out, each one version of a chain",
+      apart.carried + together.carried,
+      "every one",
+      apart.chained && together.chained
     ]
   ]
   console.log(`p50 in ms: thread ${ofThread.toFixed(2)}, entry ${ofEntry.toFixed(2)}, search ${ofSearch.toFixed(2)}`)

@@ -38,7 +38,14 @@ export const SchedulesApi = HttpApiGroup.make("schedules")
       params: { agentId: AgentId },
       payload: ScheduleInput,
       success: ScheduleAnswer.pipe(HttpApiSchema.status(201)),
-      error: refuses("too_many_schedules", "agent_archived", "thread_archived", "thread_not_found", "queue_full")
+      error: refuses(
+        "too_many_schedules",
+        "agent_archived",
+        "thread_archived",
+        "thread_not_found",
+        "image_not_found",
+        "queue_full"
+      )
     })
       .annotateMerge(access("write", { stores: "rows", parks: true, lease: true }))
       .annotateMerge(
@@ -66,7 +73,14 @@ export const SchedulesApi = HttpApiGroup.make("schedules")
       headers: IfMatch,
       payload: SchedulePatch,
       success: ScheduleAnswer,
-      error: refuses("precondition_failed", "agent_archived", "thread_archived", "thread_not_found", "queue_full")
+      error: refuses(
+        "precondition_failed",
+        "agent_archived",
+        "thread_archived",
+        "thread_not_found",
+        "image_not_found",
+        "queue_full"
+      )
     })
       .annotateMerge(access("write", { parks: true, lease: true }))
       .annotateMerge(

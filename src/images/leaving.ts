@@ -17,7 +17,7 @@ import type { Db, Tx } from "../database/handle.ts"
 /** Longer than any request takes from its check of an image to the message that names it. */
 const graceSeconds = 3_600
 
-/** What a message says of an image, as it is stored. The indices of migration 22 know this very text. */
+/** What a message says of an image, as it is stored. The indices of migration 23 know this very text. */
 export const imageMark = sql.lit('"imageId":"img_')
 
 /** The image is named or uploaded: it stays (V2). Waits for a removal that is under way. */

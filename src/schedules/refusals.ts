@@ -20,6 +20,8 @@ export const unfit = (why: UnfitSchedule) => {
       return is("thread_not_found", "target.threadId: the agent has no such thread")
     case "thread_archived":
       return is("thread_archived", "target.threadId: the thread is archived")
+    case "image_not_found":
+      return is("image_not_found", why.message)
     case "moment":
       return is("invalid_request", why.message, "invalid_body")
     case "invalid_cron":

@@ -16,6 +16,8 @@ import { limits } from "../domain/limits.ts"
 import { mergePatch } from "../domain/mergePatch.ts"
 import type { Principal } from "../domain/principal.ts"
 import { strictly } from "../domain/strict.ts"
+import { imagesNamedIn, missingImage } from "../images/naming.ts"
+import { missingImages } from "../images/rows.ts"
 import { freshId } from "../seed.ts"
 import { type CronProblem, cronProblem } from "./cron.ts"
 import { heldSchedule, readAnySchedule } from "./reading.ts"
@@ -35,7 +37,7 @@ export interface ScheduleNotThere {
 }
 export type UnfitSchedule =
   | { readonly refused: "thread_not_found" | "thread_archived" }
-  | { readonly refused: CronProblem | "moment"; readonly message: string }
+  | { readonly refused: CronProblem | "moment" | "image_not_found"; readonly message: string }
 export type SchedulePatchRefusal =
   | ScheduleNotThere
   | UnfitSchedule
@@ -103,6 +105,19 @@ const unfitTarget = async (
   return thread.archived ? { refused: "thread_archived" } : undefined
 }
 
+/** The images that it names are the agent's, as those of any message to it; most name none. */
+const unfitMessage = async (
+  tx: Db,
+  workspace: string,
+  agentId: string,
+  { message: { content } }: ScheduleSettings
+): Promise<UnfitSchedule | undefined> => {
+  const named = imagesNamedIn(content)
+  if (named.length === 0) return undefined
+  const missing = missingImage(content, await missingImages(tx, workspace, agentId, named), "message.")
+  return missing && { refused: missing.error, message: missing.message }
+}
+
 const agentOf = (tx: Db, workspace: string, agentId: string) =>
   tx
     .selectFrom("agents")
@@ -130,7 +145,10 @@ export const createSchedule = async (
   if (agent === undefined) return { refused: "no_agent" }
   if (agent.archived_at !== null) return { refused: "agent_archived" }
   const input = settled(said)
-  const unfit = unfitTrigger(input, now) ?? (await unfitTarget(tx, workspace, agentId, input))
+  const unfit =
+    unfitTrigger(input, now) ??
+    (await unfitTarget(tx, workspace, agentId, input)) ??
+    (await unfitMessage(tx, workspace, agentId, input))
   if (unfit !== undefined) return unfit
   const { count } = await tx
     .selectFrom("schedules")
@@ -214,7 +232,10 @@ export const patchSchedule = async (
   const isTarget = !isDeepStrictEqual(input.target, found.input.target)
   const unfit =
     (changesClock ? unfitTrigger(input, now) : undefined) ??
-    (isTarget ? await unfitTarget(tx, workspace, agentId, input) : undefined)
+    (isTarget ? await unfitTarget(tx, workspace, agentId, input) : undefined) ??
+    (isDeepStrictEqual(input.message, found.input.message)
+      ? undefined
+      : await unfitMessage(tx, workspace, agentId, input))
   if (unfit !== undefined) return unfit
   // Later than what was, so that an anchor tells one clock from another.
   const at = new Date(Math.max(Math.floor(now), found.updatedAt + 1))

@@ -40,12 +40,16 @@ export const deleteThread = async (tx: Tx, workspace: string, threadId: string):
 /** Facts of a portion: no long locks, no large transactions. */
 const usualPortion = 5_000
 
-/** One portion of one thread: how many facts went, and whether the thread is done. */
+/**
+ * One portion of one thread: how many facts it is about, and whether the thread is done. Another node may have removed
+ * some of them since the statement began to look: those that were there to be seen count, not those that it removed
+ * itself, or a thread would be done with facts left.
+ */
 const clear = async (db: Db, portion: number) => {
   const { rows } = await sql<{ readonly facts: number; readonly threads: number }>`with
       one as (select workspace, thread, agent from deleted_threads order by at limit 1 for update skip locked),
-      f as (delete from facts where ctid = any (array(select f.ctid from facts f, one where f.actor = one.thread
-        limit ${portion})) returning event as text),
+      seen as materialized (select f.ctid as place from facts f, one where f.actor = one.thread limit ${portion}),
+      f as (delete from facts where ctid = any (array(select place from seen)) returning event as text),
       i as (delete from inputs i using one where i.workspace = one.workspace and i.actor = one.thread
         returning body as text),
       w as (delete from waits w using one where w.workspace = one.workspace and w.actor = one.thread),
@@ -58,7 +62,7 @@ const clear = async (db: Db, portion: number) => {
         where one.agent is not null
         on conflict (workspace, agent, image) do update set at = now()),
       s as (delete from thread_spend s using one where s.workspace = one.workspace and s.thread = one.thread),
-      counted as (select count(*)::int as facts from f),
+      counted as (select count(*)::int as facts from seen),
       d as (delete from deleted_threads d using one, counted where d.thread = one.thread and counted.facts < ${portion}
         returning 1)
     select counted.facts, (select count(*)::int from d) as threads from counted`.execute(db)

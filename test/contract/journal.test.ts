@@ -1126,6 +1126,34 @@ describe("the journal in PostgreSQL alone", () => {
       }).pipe(Effect.scoped)
   )
 
+  it.live("sends one statement whatever facts say, and only one that names an image has an entry in their index", () =>
+    Effect.gen(function* () {
+      const { journal, lease } = yield* world.open("a")
+      const saying = (block: object) =>
+        birth(thread(), {
+          head: headOf({ pos: 1, seq: 1 }),
+          facts: [fact({ event: JSON.stringify({ content: [block] }) })]
+        })
+      const words = () => saying({ type: "text", text: "a picture of imageId" })
+      const picture = () => saying({ type: "image", imageId: `img_${"0".repeat(64)}` })
+      const owner = lease.incarnation()
+      const [one, other] = [words, picture].map((make) => appendStatement([{ ...make(), owner }]))
+      assert.deepStrictEqual([one?.name, one?.text], [other?.name, other?.text])
+      assert.notInclude(one?.text, "image")
+      const pages = () =>
+        Effect.promise(async () => {
+          const [row] = await world.sql("select pg_relation_size('facts_images')::int as bytes")
+          return row?.bytes
+        })
+      yield* journal.append(words())
+      const before = yield* pages()
+      for (let i = 0; i < 20; i++) yield* journal.append(words())
+      assert.strictEqual(yield* pages(), before)
+      yield* journal.append(picture())
+      assert.notStrictEqual(yield* pages(), before)
+    }).pipe(Effect.scoped)
+  )
+
   it.live("puts into one statement appends of 8 Mi characters together, and not of one more", () =>
     Effect.gen(function* () {
       const { lease } = yield* world.open("a")

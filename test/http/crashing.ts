@@ -14,6 +14,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { Database } from "../../src/database/Database.ts"
 import { toUuid } from "../../src/domain/ids.ts"
 import { type ActorRef, type Append, Journal, Superseded } from "../../src/journal/Journal.ts"
+import { schemaLimits, Schemas } from "../../src/tools/Schemas.ts"
 import { draws } from "../actors/crashes.ts"
 import { type Client, startServer, type TestServer } from "../setup/server.ts"
 import { fresh } from "./toolFixture.ts"
@@ -31,14 +32,19 @@ interface Watched {
   readonly died: PromiseWithResolvers<number>
 }
 
-/** Commits that a scenario counts: the actors' own, and those by which a thread takes what they hand over. */
-const counts = ({ actor, birth, facts }: Append) =>
+/** Commits of subscriptions and schedules, and those by which a thread takes what they hand over. */
+const handingOver = ({ actor, birth, facts }: Append) =>
   actor.kind === "subscription" ||
   actor.kind === "schedule" ||
   (actor.kind === "thread" && (birth !== undefined || facts.some(({ type }) => type === "user_message")))
 
 export class Crashes {
   readonly #watched = new Map<string, Watched>()
+  readonly #counts: (append: Append) => boolean
+
+  constructor(counts: (append: Append) => boolean) {
+    this.#counts = counts
+  }
 
   watch(workspace: string, misfortune: Misfortune | undefined): Watched {
     const watched: Watched = { misfortune, commits: 0, died: Promise.withResolvers() }
@@ -81,7 +87,7 @@ export class Crashes {
           append: (append) =>
             Effect.suspend(() => {
               const watched = this.#watched.get(append.actor.workspace)
-              if (watched === undefined || !counts(append)) return journal.append(append)
+              if (watched === undefined || !this.#counts(append)) return journal.append(append)
               const { died, misfortune } = watched
               if (++watched.commits !== misfortune?.commit) return journal.append(append)
               const dead = die(append.actor, died)
@@ -93,11 +99,15 @@ export class Crashes {
   }
 }
 
-/** Two nodes that crash as they are told. */
-export const startNodes = async () => {
-  const crashes = new Crashes()
-  const first = await startServer({ idleMs: 100, journal: crashes.layer(0) })
-  const second = await startServer({ beside: first, name: "second", idleMs: 100, journal: crashes.layer(1) })
+/** Schemas that six runs at once on a loaded machine do not find too slow. */
+const patient = { ...schemaLimits, checkMs: 10_000, wallMs: 20_000, budget: { ms: 60_000, windowMs: 60_000 } }
+
+/** Two nodes that crash as they are told, at the commits that count. */
+export const startNodes = async (counts = handingOver) => {
+  const crashes = new Crashes(counts)
+  const options = { idleMs: 100, schemas: Schemas.layerOf(patient) }
+  const first = await startServer({ ...options, journal: crashes.layer(0) })
+  const second = await startServer({ ...options, beside: first, name: "second", journal: crashes.layer(1) })
   return {
     crashes,
     first,

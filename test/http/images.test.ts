@@ -10,7 +10,7 @@ import { type Client, startServer, type TestServer } from "../setup/server.ts"
 import { assertRefused } from "./refused.ts"
 import { ended, type Event, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
 import { Line } from "./socket.ts"
-import { eventually } from "./toolFixture.ts"
+import { call, eventually, makeWorker, only, turnOf } from "./toolFixture.ts"
 
 let server: TestServer
 let alpha: Client
@@ -327,6 +327,45 @@ describe("a message", () => {
     assert.strictEqual((await say(...ids.slice(0, 20))).status, 201)
     assertRefused(await say(...ids), 400, "invalid_request")
     assertRefused(await say(ids[0] ?? "", ids[0] ?? ""), 400, "invalid_request")
+  })
+})
+
+describe("a schedule's message", () => {
+  const body = (imageId: string) => ({
+    name: "Show",
+    trigger: { type: "cron", expression: "0 9 1 1 *", timezone: "UTC" },
+    target: { mode: "spawn" },
+    message: { content: [...text("Look."), image(imageId)] }
+  })
+  const at = "message.content[1].imageId"
+
+  it("names images of its agent, and no others", async () => {
+    const agentId = await makeAgent(alpha)
+    const [own, foreign] = [await upload(agentId, png(51, 1)), await upload(await makeAgent(alpha), png(52, 1))]
+    const path = `/v1/agents/${agentId}/schedules`
+    assertRefused(await alpha.post(path, body(foreign)), 422, "image_not_found", at)
+    const made = await alpha.post(path, body(own))
+    assert.strictEqual(made.status, 201, made.text)
+    const one = `${path}/${made.body.schedule.id}`
+    const { message } = body(foreign)
+    assertRefused(await alpha.patch(one, { message }), 422, "image_not_found", at)
+    assert.deepStrictEqual((await alpha.get(one)).body.schedule.message, body(own).message)
+    assert.strictEqual((await alpha.patch(one, { name: "Shown", message: { content: [image(own)] } })).status, 200)
+  })
+
+  it("that the agent itself writes is held to the same", async () => {
+    const agentId = await makeWorker(alpha, { families: ["schedules"], familyExposure: "always" })
+    const [own, foreign] = [await upload(agentId, png(53, 1)), await upload(await makeAgent(alpha), png(54, 1))]
+    const log = await turnOf(
+      alpha,
+      agentId,
+      call("schedules.create", body(foreign)),
+      call("schedules.create", body(own))
+    )
+    const results = new Map(only(log, "tool_result").map((event) => [event.toolCallId, event]))
+    const [refusal, made] = only(log, "tool_intent").map(({ toolCallId }) => results.get(toolCallId))
+    assert.match(String(refusal?.failureText), /^image_not_found: message\.content\[1\]\.imageId/)
+    assert.strictEqual(made?.failureCode, undefined, JSON.stringify(made))
   })
 })
 

@@ -6,6 +6,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { toProviderName } from "../../src/models/toolNames.ts"
 import { allow, ask, deny, type HookServer, type Reply, rewrite, startHookServer } from "../hooks/hookServer.ts"
+import { png } from "../images.ts"
 import type { Answer, Behaviour } from "../models/servers/server.ts"
 import { startWays, type Way, type Ways, ways } from "../models/servers/ways.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
@@ -41,8 +42,15 @@ const either: TestTool = {
   run: () => "either"
 }
 
+/** What gives a picture. */
+const picture: TestTool = {
+  name: "picture",
+  description: "Shows a picture",
+  run: () => ({ content: [{ type: "image", data: png(2, 2).toString("base64"), mimeType: "image/png" }] })
+}
+
 /** A server and a model for each test of each way. */
-const places = 23
+const places = 25
 
 let server: TestServer
 let providers: Ways
@@ -55,11 +63,13 @@ let toolsetId: string
 let desk: { readonly id: string; readonly namespace: string }
 beforeAll(async () => {
   gate = new Gate()
-  providers = await startWays(places, 30_000)
+  providers = await startWays(places, 30_000, ["png"])
   ;[server, hooks, mcp] = await Promise.all([
     startServer({ idleMs: 50, leaseTtlMs: 20_000, models: providers.settings }),
     startHookServer(),
-    startMcpServer({ tools: [...usualTools, either, { name: "gate", run: (_, { signal }) => gate.pass(signal) }] })
+    startMcpServer({
+      tools: [...usualTools, either, picture, { name: "gate", run: (_, { signal }) => gate.pass(signal) }]
+    })
   ])
   const made = await addToolset(server.alpha, { kind: "mcp", url: mcp.url })
   ns = made.namespace
@@ -92,11 +102,15 @@ const stageOf = ({ signs, title }: Way) => {
     answer: { ...(signs ? { reasoning: "Let me see." } : {}), text: ["I look."], calls: made }
   })
 
-  const start = async (profile: object, ...responses: ReadonlyArray<Behaviour>) => {
+  /** `spare`: the model that is asked where the way's own cannot be had. */
+  const start = async (
+    { spare, ...profile }: { readonly spare?: string; readonly [field: string]: unknown },
+    ...responses: ReadonlyArray<Behaviour>
+  ) => {
     const provider = providers.next(title)
     provider.enqueue(...responses)
     const agentId = await makeWorker(server.alpha, {
-      models: [provider.modelId],
+      models: [provider.modelId, ...(spare === undefined ? [] : [spare])],
       toolsetIds: [toolsetId, desk.id],
       ...profile
     })
@@ -451,6 +465,49 @@ describe.concurrent("a judged turn of every provider's models", () => {
       assert.include(sent(-1), "Words were echoed.")
     })
   )
+
+  it("goes on from images of messages and of results: at the next turn, at another provider, and from the journal", async () => {
+    const titles = ways.map(({ title }) => title)
+    await Promise.all(
+      ways.map(async (way, i) => {
+        const { calls, start } = stageOf(way)
+        // Another way's model, which has no signature of this one's.
+        const spare = providers.next(titles[(i + 1) % titles.length]!)
+        const { goesOn, log, provider, sent, threadId } = await start({ spare: spare.modelId }, says("Hello."))
+        await log()
+        const { agentId } = (await server.alpha.get(`/v1/threads/${threadId}`)).body.thread
+        const upload = { format: "png", data: png(3, 3).toString("base64") }
+        const { image } = (await server.alpha.post(`/v1/agents/${agentId}/images`, upload)).body
+        const content = [...text("Look."), { type: "image", imageId: image.id }]
+        const look = () => server.alpha.post(`/v1/threads/${threadId}/messages`, { content })
+        const shown = [upload.data, png(2, 2).toString("base64")]
+        const seen = (request: string) => shown.map((data) => request.split(data).length - 1)
+
+        provider.enqueue(calls({ name: toProviderName(`${ns}.picture`), input: {} }), says("A dot."))
+        assert.strictEqual((await look()).status, 201)
+        assert.strictEqual((await log(2)).at(-1)!.type, "turn_completed", JSON.stringify((await log(2)).at(-1)))
+        assert.deepStrictEqual(
+          [seen(sent(-2)), seen(sent(-1))],
+          [
+            [1, 0],
+            [1, 1]
+          ]
+        )
+
+        // Its own model cannot be had, so the other one is asked.
+        provider.enqueue({ kind: "status", status: 401 })
+        assert.strictEqual((await look()).status, 201)
+        const over = await log(3)
+        assert.strictEqual(over.at(-1)!.type, "turn_completed", JSON.stringify(over.at(-1)))
+        assert.strictEqual(over.at(-2)!.modelId, spare.modelId)
+        assert.deepStrictEqual(seen(JSON.stringify(spare.requests.at(-1))), [2, 1])
+
+        await goesOn(3)
+        assert.deepStrictEqual(seen(sent(-1)), [2, 1])
+        assert.notInclude(sent(-1), image.id)
+      })
+    )
+  })
 
   it(
     "reads a message as it was rewritten, and a denied one ends the turn before it is asked",

@@ -246,6 +246,9 @@ describe.each(Object.entries(stores))("%s", (_, open) => {
     for (const wrong of [{}, { q: "" }, { q: "q".repeat(513) }, { q: "a\0" }, { q: "a", limit: "51" }])
       assertRefused(await store.client.get(`${store.path}/search${query(wrong)}`), 400, "invalid_request")
     assert.lengthOf(await find("q".repeat(512), { limit: "50" }), 0)
+    for (let i = 0; i <= limits.memorySearch.usual; i++) await store.put(`many/${i}`, "cocoa")
+    assert.lengthOf(await find("cocoa"), limits.memorySearch.usual)
+    assert.lengthOf(await find("cocoa", { limit: "50" }), limits.memorySearch.usual + 1)
   })
 })
 
@@ -402,7 +405,8 @@ describe("bad input", () => {
     ["a value with U+0000", "key=a", { value: "a\0" }],
     ["a value with a lone surrogate", "key=a", '{"value":"\\ud800"}'],
     ["an unknown field", "key=a", { value: "v", ttl: 1 }],
-    ["an empty expectedVersion", "key=a", { value: "v", expectedVersion: "" }]
+    ["an empty expectedVersion", "key=a", { value: "v", expectedVersion: "" }],
+    ["an expectedVersion of 513 bytes", "key=a", { value: "v", expectedVersion: "v".repeat(513) }]
   ])("%s is refused", async (_, sent, body) => {
     assertRefused(await server.alpha.put(`/v1/memory/entry?${sent}`, body), 400, "invalid_request")
   })

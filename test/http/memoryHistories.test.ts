@@ -1,10 +1,12 @@
 /**
  * Histories of memory entries: many clients compare and set on two nodes at once, and what they were told has to fit
- * one chain of versions, in the order of real time.
+ * one chain of versions, in the order of real time. Crash points (crashing.ts) of the tools that write.
  */
 import { afterAll, assert, beforeAll, it } from "@effect/vitest"
-import { startServer, type TestServer } from "../setup/server.ts"
-import { fresh } from "./toolFixture.ts"
+import type { TestServer } from "../setup/server.ts"
+import { type Nodes, startNodes, withEachCrash } from "./crashing.ts"
+import { ended, logOf, text } from "./threadFixture.ts"
+import { call, fresh, makeWorker, outcomes } from "./toolFixture.ts"
 
 /** How many requests are made in all. */
 const operations = Number(process.env.TROUPE_OPERATIONS ?? 2_000)
@@ -12,16 +14,16 @@ const clients = 16
 /** As many writes of one entry as its versions are kept for. */
 const mostWrites = 100 - clients
 
+let nodes: Nodes
 let server: TestServer
 let other: TestServer
 beforeAll(async () => {
-  server = await startServer()
-  other = await startServer({ beside: server, name: "other" })
+  // Each commit of a turn counts.
+  nodes = await startNodes(({ actor }) => actor.kind === "thread")
+  server = nodes.first
+  other = nodes.second
 })
-afterAll(async () => {
-  await other.stop()
-  await server.stop()
-})
+afterAll(() => nodes.stop())
 
 interface Told {
   readonly what: "put" | "delete" | "get"
@@ -120,3 +122,29 @@ it(`is one chain in the order of real time, and what compared in vain has change
   assert.isAbove(counts.won, operations / 50)
   assert.isAbove(counts.conflicts, operations / 50)
 }, 600_000)
+
+it("of an agent's tools is as long as its calls say, whichever commit of their turn a node dies at", async () => {
+  const lines = [
+    call("memory.put", { key: "k", value: "one", expectedVersion: "none" }),
+    call("memory.put", { key: "k", value: "two" }),
+    call("memory.delete", { key: "k" }),
+    call("memory.put", { key: "k", value: "three", expectedVersion: "none" })
+  ]
+  await withEachCrash(nodes, {
+    name: "puts and a delete of an agent",
+    does: async (run) => {
+      const agentId = await makeWorker(run.client, { families: ["memory"], familyExposure: "always" })
+      const message = { content: text(lines.join("\n/then\n")) }
+      const { thread } = await run.post("/v1/threads", { agentId, message })
+      const log = await logOf(run.client, thread.id, ended(1))
+      const { body } = await run.client.get(`/v1/agents/${agentId}/memory/entry/versions?key=k`)
+      const chain: ReadonlyArray<Version> = body.versions.toReversed()
+      assert.deepStrictEqual(
+        chain.map(({ operation }) => operation),
+        ["put", "put", "delete", "put"]
+      )
+      const put = (size: number, place: number) => ({ entry: { key: "k", size, version: chain[place]?.version } })
+      assert.deepStrictEqual(outcomes(log), [put(3, 0), put(3, 1), { deleted: true }, put(5, 3)])
+    }
+  })
+}, 240_000)

@@ -47,6 +47,28 @@ const ruled = async (...actions: ReadonlyArray<string>) => {
   return { id, admin }
 }
 
+/** An agent whose turn waits, and what it may do meanwhile. */
+const leased = async (
+  profile: object = {},
+  grants: ReadonlyArray<object> = [{ tools: "memory.*" }],
+  client = server.alpha,
+  workspace = server.workspaces.alpha
+) => {
+  const { id, namespace } = await addToolset(client, {
+    kind: "client",
+    tools: [{ name: "hold", inputSchema: { type: "object" } }]
+  })
+  const roleId = await addRole(client, { allow: [...grants, { tools: `${namespace}.*` }] })
+  const agentId = await worker({ toolsetIds: [id], roleIds: [roleId], ...profile }, client)
+  const threadId = await begin(client, agentId, call(`${namespace}.hold`))
+  const [wait] = await waitsOf(client, threadId)
+  const turnId = String((await logOf(client, threadId, (log) => log.length > 0))[0]!.turnId)
+  const leases = await server.runtime.runPromise(AgentLeases)
+  const { token } = leases.give({ workspace, agentId, threadId, turnId, hops: 0 })
+  assert.isDefined(wait)
+  return { agentId, threadId, turnId, lease: new Client(server.base, token), own: `/v1/agents/${agentId}/memory` }
+}
+
 describe("the tools", () => {
   it("keep a note for other threads of the agent, with the turn that wrote it", async () => {
     const agentId = await worker()
@@ -227,28 +249,6 @@ describe("where the policy makes an agent's writes park", () => {
 })
 
 describe("under a lease", () => {
-  /** An agent whose turn waits, and what it may do meanwhile. */
-  const leased = async (
-    profile: object = {},
-    grants: ReadonlyArray<object> = [{ tools: "memory.*" }],
-    client = server.alpha,
-    workspace = server.workspaces.alpha
-  ) => {
-    const { id, namespace } = await addToolset(client, {
-      kind: "client",
-      tools: [{ name: "hold", inputSchema: { type: "object" } }]
-    })
-    const roleId = await addRole(client, { allow: [...grants, { tools: `${namespace}.*` }] })
-    const agentId = await worker({ toolsetIds: [id], roleIds: [roleId], ...profile }, client)
-    const threadId = await begin(client, agentId, call(`${namespace}.hold`))
-    const [wait] = await waitsOf(client, threadId)
-    const turnId = String((await logOf(client, threadId, (log) => log.length > 0))[0]!.turnId)
-    const leases = await server.runtime.runPromise(AgentLeases)
-    const { token } = leases.give({ workspace, agentId, threadId, turnId, hops: 0 })
-    assert.isDefined(wait)
-    return { agentId, threadId, turnId, lease: new Client(server.base, token), own: `/v1/agents/${agentId}/memory` }
-  }
-
   it("an agent does with its memory what its tools may, and its entries say in which turn", async () => {
     const { agentId, lease, own, threadId, turnId } = await leased()
     const made = await lease.put(`${own}/entry?key=k`, { value: "v" })
@@ -312,6 +312,75 @@ describe("under a lease", () => {
     await server.alpha.post(`/v1/threads/${threadId}/cancel`)
     await logOf(server.alpha, threadId, ended(1))
     await eventually(async () => (await lease.get(own)).status === 401, "the lease is over")
+  })
+})
+
+/** Of an entry's store: what is there, what is sent, and what comes of it in the end, whoever sends it. */
+type Row = readonly [there: boolean, method: "PUT" | "DELETE", expected: string | undefined, status: number]
+const rows: ReadonlyArray<Row> = [
+  [false, "PUT", undefined, 201],
+  [false, "PUT", "none", 201],
+  [false, "PUT", "another", 404],
+  [true, "PUT", undefined, 200],
+  [true, "PUT", "current", 200],
+  [true, "PUT", "none", 409],
+  [true, "PUT", "another", 409],
+  [false, "DELETE", undefined, 204],
+  [false, "DELETE", "another", 404],
+  [true, "DELETE", undefined, 204],
+  [true, "DELETE", "current", 204],
+  [true, "DELETE", "another", 409]
+]
+
+describe("the table of writes", () => {
+  it.each([
+    ["a key", "run"],
+    ["a key", "park"],
+    ["a lease", "run"],
+    ["a lease", "park"]
+  ])("holds of writes under %s that %s", async (who, how) => {
+    const { admin, id } = await ruled()
+    const { lease, own } = await leased({}, [{ tools: "memory.*" }], admin, id)
+    const [writer, decider] = [who === "a key" ? admin : lease, await server.client(id)]
+    const made = new Map<string, string>()
+    for (const [i, [there]] of rows.entries())
+      if (there) made.set(`k${i}`, (await admin.put(`${own}/entry?key=k${i}`, { value: "v" })).body.entry.version)
+    const rules = how === "run" ? [] : [{ actions: ["memory.*"], principals: ["api_key", "agent"], require: true }]
+    assert.strictEqual((await admin.put("/v1/approval-policy", { rules })).status, 200)
+
+    for (const [i, [there, method, said, status]] of rows.entries()) {
+      const what = `${method} ${there ? "of an entry" : "of none"}, expected ${said ?? "nothing"}`
+      const [key, current] = [`k${i}`, made.get(`k${i}`)]
+      const expectedVersion =
+        said === "current" ? current : said === "another" ? "mver_01m7y1svs7e0087pe32vr71000" : said
+      const sent = { key, ...(expectedVersion === undefined ? {} : { expectedVersion }) }
+      const answer = await (method === "PUT"
+        ? writer.put(`${own}/entry?key=${key}`, { ...sent, key: undefined, value: "w" })
+        : writer.delete(`${own}/entry?${new URLSearchParams(sent).toString()}`))
+      const isRefused = status >= 400
+      if (isRefused) {
+        assertRefused(answer, status, status === 404 ? "not_found" : "memory_conflict")
+        assert.strictEqual(answer.body.currentVersion, status === 409 ? current : undefined, what)
+      } else if (how === "run") {
+        const { operation } = answer.body
+        const came = method === "PUT" ? answer.status : answer.status === 200 && operation.result.status
+        assert.strictEqual(came, status, `${what}: ${answer.text}`)
+      } else {
+        assert.strictEqual(answer.status, 202, `${what}: ${answer.text}`)
+        // Until somebody decides, nothing has changed.
+        assert.strictEqual((await admin.get(`${own}/entry?key=${key}`)).body.entry?.version, current, what)
+        const path = `/v1/operations/${answer.body.operation.id}/approve`
+        const { result, state } = (await decider.post(path)).body.operation
+        assert.deepStrictEqual([state, result.status], ["completed", status], what)
+      }
+      const { entry } = (await admin.get(`${own}/entry?key=${key}`)).body
+      if (isRefused) assert.strictEqual(entry?.version, current, what)
+      else assert.strictEqual(entry?.value, method === "PUT" ? "w" : undefined, what)
+    }
+    // A delete that names no entry has nothing to wait for but a rule.
+    const nothing = await writer.delete(`${own}/entry`)
+    assert.strictEqual(nothing.status, how === "run" ? 200 : 202, nothing.text)
+    assertRefused(await writer.delete(`${own}/entry?expectedVersion=mver_x`), 404, "not_found")
   })
 })
 

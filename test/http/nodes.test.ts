@@ -4,6 +4,7 @@
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { sql } from "kysely"
 import { Placement } from "../../actors/Placement.ts"
 import { Sweep } from "../../actors/Sweep.ts"
 import { Bus } from "../../src/bus/Bus.ts"
@@ -12,6 +13,7 @@ import { type InProcess, makeInProcess } from "../../src/bus/inProcess.ts"
 import { toUuid } from "../../src/domain/ids.ts"
 import { Lease } from "../../src/journal/Lease.ts"
 import { hasShard, shardOf } from "../../src/journal/shard.ts"
+import { clearDeleted } from "../../src/threads/deleting.ts"
 import { type Client, startServer, type TestServer } from "../setup/server.ts"
 import { assertRefused as refused } from "./refused.ts"
 import { Watcher } from "./sse.ts"
@@ -233,6 +235,41 @@ describe("a thread of one node, asked of another", () => {
       await watcher.until(({ frames }) => frames.filter(({ event }) => event === "event").length === 3)
       await watcher.close()
     }
+  })
+
+  it("that is archived and deleted there is so here at once, and both clear its rows away in portions", async () => {
+    const threadId = await makeThread(atA, agentId)
+    for (const turns of [1, 2, 3]) {
+      await submit(atA, threadId, String(turns))
+      await logOf(atA, threadId, ended(turns))
+    }
+    const [path, message] = [`/v1/threads/${threadId}`, { content: text("more") }]
+    const archived = await atB.post(`${path}/archive`)
+    assert.strictEqual(archived.status, 200, archived.text)
+    refused(await atA.post(`${path}/messages`, message), 409, "thread_archived")
+    assert.strictEqual((await atA.get(path)).body.thread.archivedAt, archived.body.thread.archivedAt)
+    assert.strictEqual((await atB.delete(path)).status, 204)
+    for (const client of [atA, atB]) {
+      for (const read of [path, `${path}/events`, `${path}/queue`]) refused(await client.get(read), 404, "not_found")
+      refused(await client.post(`${path}/messages`, message), 404, "not_found")
+      refused(await client.delete(path), 404, "not_found")
+    }
+    const left = () =>
+      a.runtime.runPromise(
+        a.database.run("test.left", async (db) => {
+          const id = toUuid(threadId)
+          const { rows } = await sql<{
+            readonly rows: number
+          }>`select (select count(*) from facts where actor = ${id})::int
+            + (select count(*) from inputs where actor = ${id})::int
+            + (select count(*) from deleted_threads where thread = ${id})::int as rows`.execute(db)
+          return rows[0]?.rows
+        })
+      )
+    await until(async () => {
+      await Promise.all([a, b].map(({ runtime }) => runtime.runPromise(clearDeleted(2))))
+      return (await left()) === 0
+    }, 30_000)
   })
 })
 

@@ -25,8 +25,11 @@ export interface Answer {
 export type Behaviour =
   | {
       readonly kind: "answer"
-      readonly answer: Answer /** Comments sent before it, a pause apart. */
+      readonly answer: Answer
+      /** Comments sent before it, a pause apart. */
       readonly pings?: { readonly count: number; readonly pauseMs: number }
+      /** It comes behind this. */
+      readonly after?: Promise<unknown>
     }
   | {
       readonly kind: "status"
@@ -163,6 +166,7 @@ export const startServer = async (protocol: Protocol, key = "test-key"): Promise
         response.write(": ping\n\n")
         await pause(behaviour.pings?.pauseMs ?? 0)
       }
+      await behaviour.after
       for (const frame of [...protocol.content(answer), ...protocol.completion(answer)]) response.write(frame)
       response.end()
       return

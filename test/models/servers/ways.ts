@@ -43,9 +43,10 @@ export interface Place extends ProviderServer {
 
 /**
  * So many servers of each way, a model each: tests that run at the same time do not meet. `idleTimeoutMs` is how long
- * one may be silent: longer than a loaded machine takes, where no test wants silence.
+ * one may be silent: longer than a loaded machine takes, where no test wants silence. `inputFormats`: of the images that
+ * the models accept.
  */
-export const startWays = async (places: number, idleTimeoutMs = 1_000) => {
+export const startWays = async (places: number, idleTimeoutMs = 1_000, inputFormats: ReadonlyArray<string> = []) => {
   const models: Array<object> = []
   const started = new Map<string, ReadonlyArray<Place>>()
   for (const { base, id, more, protocol, title } of ways) {
@@ -59,6 +60,7 @@ export const startWays = async (places: number, idleTimeoutMs = 1_000) => {
         name: id.slice(id.indexOf("/") + 1),
         baseUrl: provider.url + base,
         apiKeyEnv: "SOME_KEY",
+        inputFormats,
         ...more
       })
     }
