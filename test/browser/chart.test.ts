@@ -182,7 +182,7 @@ describe("the chart of a thread", () => {
     provider.enqueue({ kind: "status", status: 429, headers: { "retry-after": "50" } })
     const threadId = await makeThread(server.alpha, worker)
     const scripted = { mode: "interrupt", model: "troupe/scripted" }
-    await open(`/threads/${threadId}/chart`, async ({ page }) => {
+    await open(`/threads/${threadId}/chart`, async ({ page, seen }) => {
       await isIn(page, "idle")
       await submit(server.alpha, threadId, "to a busy model")
       await isIn(page, "running.opening")
@@ -210,6 +210,8 @@ describe("the chart of a thread", () => {
       await letPass()
       await isIn(page, "idle")
       await region(page, "What goes on").getByText("Nothing.").waitFor()
+      const streams = seen.asked.filter((url) => url.includes("/events/stream?afterSeq="))
+      assert.match(streams.at(-1) ?? "", /types=[a-z,]*\bstep\b/, "it is told of steps that write no event")
     })
   })
 
