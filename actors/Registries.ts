@@ -17,7 +17,10 @@ export interface Wakeable {
   readonly inspected: Inspected
   /** Takes up what this node owes and whose pause is over (R1): so many at once. Cheap when there is nothing. */
   readonly serve: Effect.Effect<void>
-  /** Sends `due` to live actors whose moment has come, and makes room where too many are here (G4 of leaving.ts). */
+  /**
+   * Sends `due` to live actors whose moment has come, so many at a time, and makes room where too many are here (G4 of
+   * leaving.ts).
+   */
   readonly tick: Effect.Effect<void>
   /** G1, G2 of leaving.ts. */
   readonly passivate: Effect.Effect<void>
@@ -33,6 +36,8 @@ export interface Wakeable {
    */
   readonly drain: (ms: number) => Effect.Effect<void>
   readonly size: () => number
+  /** Fewer actors are here than a node is to hold (G4 of leaving.ts). */
+  readonly hasRoom: () => boolean
   readonly jobs: () => number
   /** Slots that jobs have, and wait for: of all kinds together. */
   readonly slots: () => ReturnType<Bulkheads["filling"]>

@@ -184,10 +184,17 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
       )
     })
 
-  /** The same for one that may have been born before: where it is here already, or on its way, nothing is delivered. */
-  const ensure = (ref: ActorRef, birth: Birth, envelope: Envelope<Request>): Effect.Effect<void, ActorError> =>
+  /**
+   * The same for one that may have been born before: where it is here already, or on its way, nothing is delivered, and
+   * nothing answered.
+   */
+  const ensure = (
+    ref: ActorRef,
+    birth: Birth,
+    envelope: Envelope<Request>
+  ): Effect.Effect<Reply | undefined, ActorError> =>
     Effect.suspend(() =>
-      residents.has(ref.id) || isLoading(ref) ? Effect.void : Effect.asVoid(create(ref, birth, envelope))
+      residents.has(ref.id) || isLoading(ref) ? Effect.succeed(undefined) : create(ref, birth, envelope)
     )
 
   const wakeable = makeWakeable({

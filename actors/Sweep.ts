@@ -10,6 +10,8 @@
  *     node that lives and does nothing strands nobody.
  * W5. Leaving: the list of nodes says so first, and the others have seen it before anything is given
  *     back; so whoever is woken knows that it is to take over.
+ * W6. What is due within some looks is taken up already, as long as there is room, and is told the time when its moment
+ *     comes: neither the claims nor the wait for a look come on top of that.
  */
 import { Context, Effect, Layer, Schedule } from "effect"
 import { Bus } from "../src/bus/Bus.ts"
@@ -19,7 +21,7 @@ import { hasShard, shardCount, shardsOf } from "../src/journal/shard.ts"
 import { makeInboxDrain } from "./deliveries.ts"
 import { Placement } from "./Placement.ts"
 import { Registries, type Wakeable } from "./Registries.ts"
-import { makeRounds, safely } from "./rounds.ts"
+import { aheadMs, makeRounds, safely } from "./rounds.ts"
 import { makeViews, type View } from "./strays.ts"
 
 const claimed = 200
@@ -60,7 +62,7 @@ export class Sweep extends Context.Service<
       // Takeovers
 
       const take = Effect.fnUntraced(function* ({ isToTake, shards }: View) {
-        const due = yield* journal.due(claimed, shards)
+        const due = yield* journal.due(claimed, shards, all().every(({ hasRoom }) => hasRoom()) ? aheadMs : 0)
         const asleep = due.filter((ref) => isToTake(ref) && !isLive(ref))
         yield* Effect.forEach(asleep, (ref) => registries.of(ref.kind)?.wake(ref) ?? Effect.void, {
           concurrency: atOnce,

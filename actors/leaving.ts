@@ -2,7 +2,8 @@
  * How actors leave this node's memory when nothing is wrong: because they rest, or because the node goes.
  *
  * G1. An actor at rest leaves memory some time after its last command, keeping its owner: coming back costs a read. One
- *     that has something to do later is released, so that the sweep of any node finds it when the moment comes.
+ *     that has something to do later is released, so that the sweep of any node finds it before the moment comes; one
+ *     that is to be told the time soon stays (W6 of Sweep.ts).
  * G2. An actor at rest whose shard is another node's by now is released: that node gets it without a theft.
  * G3. What could not be released is owed.
  * G4. While more actors are here than a node is to hold, those at rest leave at once, first those that have rested
@@ -18,6 +19,7 @@ import type { Activation, DropReason } from "./live.ts"
 import type { Obligations } from "./obligations.ts"
 import type { Placement } from "./Placement.ts"
 import type { Residents } from "./residents.ts"
+import { aheadMs } from "./rounds.ts"
 
 export interface Leaving<Snapshot, Request> {
   readonly bus: Pick<Bus["Service"], "wake">
@@ -91,10 +93,11 @@ export const makeLeaving = <Snapshot, Request>({
 
   const passivate = Effect.suspend(() => {
     const now = performance.now()
+    const near = lease.now() + aheadMs
     const mine = placement.mine()
     const ripe = (actor: Actor) =>
       now - actor.lastUsedAt > (hasShard(mine, actor.shard) ? idleMs : Math.min(idleMs, awayMs))
-    return leave(residents.all().filter((actor) => ripe(actor) && isResting(actor)))
+    return leave(residents.all().filter((actor) => ripe(actor) && isResting(actor) && !residents.isDueBy(actor, near)))
   })
 
   /** G4. Makes a little more room than is needed: what follows need not look at all of them again. */

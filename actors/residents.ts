@@ -70,13 +70,20 @@ export class Residents<Snapshot, Request> {
     if (due !== null) this.moments.by(actor, due)
   }
 
-  /** Those whose moment has come; noted again, should they not take it. */
-  due(now: number): ReadonlyArray<Activation<Snapshot, Request>> {
+  /** Whether the actor wants to be told the time by then. */
+  isDueBy(actor: Activation<Snapshot, Request>, at: number) {
+    return actor.head.runnableAt !== null && (this.nextDue(actor) ?? Infinity) <= at
+  }
+
+  /** Those at rest whose moment has come, so many at most; noted again, should they not take it. */
+  due(now: number, most: number): ReadonlyArray<Activation<Snapshot, Request>> {
     const due: Array<Activation<Snapshot, Request>> = []
     const told: Array<Activation<Snapshot, Request>> = []
-    for (let actor = this.moments.next(now); actor !== undefined; actor = this.moments.next(now)) {
+    while (due.length < most) {
+      const actor = this.moments.next(now)
+      if (actor === undefined) break
       told.push(actor)
-      if ((this.nextDue(actor) ?? Infinity) <= now) due.push(actor)
+      if (!actor.busy && (this.nextDue(actor) ?? Infinity) <= now) due.push(actor)
     }
     for (const actor of told) this.note(actor)
     return due

@@ -10,6 +10,12 @@ import type { Lease } from "../src/journal/Lease.ts"
 /** Milliseconds between whole looks. */
 export const wholeEvery = 1_000
 
+/**
+ * How long before its moment an actor is taken into memory, and does not leave it any more: some looks, so that the
+ * moment itself waits for none of them.
+ */
+export const aheadMs = 5 * wholeEvery
+
 /** Looks that hints bring forward are at least so many milliseconds apart. */
 const hintedEvery = 20
 

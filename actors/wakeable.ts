@@ -13,6 +13,9 @@ import type { Obligations } from "./obligations.ts"
 import type { Wakeable } from "./Registries.ts"
 import type { Residents } from "./residents.ts"
 
+/** Actors that are told the time at once: moments that come together do not arrive as one herd. */
+const mostTold = 500
+
 /**
  * A process that was stopped for less than the lease lasts is fenced for the first tick, and has beaten by the next but
  * one.
@@ -82,6 +85,21 @@ export const makeWakeable = <Snapshot, Request>({
     )
   }
 
+  let told = 0
+  const tellTime = (actor: Activation<Snapshot, Request>, request: Request) => {
+    told++
+    fork(
+      host.tell(actor, { request }).pipe(
+        Effect.ignore,
+        Effect.ensuring(
+          Effect.sync(() => {
+            told--
+          })
+        )
+      )
+    )
+  }
+
   const tick = Effect.sync(() => {
     const now = lease.now()
     // What runs without a lease is aborted, once no beat has come to its rescue. Those actors are owed, and taken up
@@ -91,9 +109,7 @@ export const makeWakeable = <Snapshot, Request>({
       for (const actor of residents.all()) if (actor.desk.running > 0) host.drop(actor, "fenced")
       obligations.cutOff()
     }
-    for (const actor of residents.due(now)) {
-      if (!actor.busy && kind.due !== undefined) fork(Effect.ignore(host.tell(actor, { request: kind.due })))
-    }
+    if (kind.due !== undefined) for (const actor of residents.due(now, mostTold - told)) tellTime(actor, kind.due)
     makeRoom()
   })
 
@@ -129,6 +145,7 @@ export const makeWakeable = <Snapshot, Request>({
         return drain(ms)
       }),
     size: () => residents.size,
+    hasRoom: () => residents.size < mostActors,
     jobs: () => residents.all().reduce((sum, actor) => sum + actor.desk.running, 0),
     slots: () => bulkheads.filling(),
     owed: () => obligations.size

@@ -3,12 +3,14 @@
  * with one feed for all of them, which lines them up.
  *
  *   --seconds 5     of each measurement     --clients 8     --messages 100     in an append, of 300 bytes each
+ *   --write
  */
 import { randomUUID } from "node:crypto"
 import pg from "pg"
 import { parseArgs } from "node:util"
 import { at, connect, text } from "./adapters/Adapter.ts"
 import { openMeter } from "./database.ts"
+import { describeMachine, findings, writeReport } from "./report.ts"
 import { median } from "./statistics.ts"
 import { startPostgres, startTroupe } from "./systems.ts"
 
@@ -16,7 +18,8 @@ const { values } = parseArgs({
   options: {
     seconds: { type: "string", default: "5" },
     clients: { type: "string", default: "8" },
-    messages: { type: "string", default: "100" }
+    messages: { type: "string", default: "100" },
+    write: { type: "boolean", default: false }
   }
 })
 const ms = Number(values.seconds) * 1_000
@@ -87,7 +90,7 @@ try {
   const makeFeed = async (name: string) => text(await http.post("/v1/feeds", { name }), "feed", "id")
   const own = await Promise.all(clients.map((client) => makeFeed(`of-one/${client}`)))
   const shared = await makeFeed("of-all")
-  const found = { bare: [0], apart: [0], together: [0] }
+  const rates = { bare: [0], apart: [0], together: [0] }
   // The first round warms up.
   for (let round = 0; round <= rounds; round++) {
     await connection.query("drop table if exists bare")
@@ -96,22 +99,26 @@ try {
     const apart = await rate((client) => append(client, own[client] ?? ""))
     const together = await rate((client) => append(client, shared))
     if (round === 0) continue
-    found.bare[round - 1] = bare
-    found.apart[round - 1] = apart
-    found.together[round - 1] = together
+    rates.bare[round - 1] = bare
+    rates.apart[round - 1] = apart
+    rates.together[round - 1] = together
   }
   // What was counted is there.
   const lastSeq = at(await http.get(`/v1/feeds/${shared}`), "feed", "lastSeq")
   if (typeof lastSeq !== "number" || lastSeq % some.length !== 0) throw new Error("appends are missing")
-  const [bare, apart, together] = [median(found.bare), median(found.apart), median(found.together)]
-  console.log(
-    `rows/s: bare inserts ${bare.toFixed(0)}, a feed each ${apart.toFixed(0)}, one feed ${together.toFixed(0)}`
+  const [bare, apart, together] = [median(rates.bare), median(rates.apart), median(rates.together)]
+  const { found, table } = findings()
+  found(
+    "rows/s of bare inserts, of a feed each, of one feed",
+    [bare, apart, together].map((n) => n.toFixed(0)).join(", ")
   )
   for (const [what, value] of [
     [`rows/s on ${clients.length} feeds, of bare inserts`, apart / bare],
     ["rows/s on one feed, of those on one each", together / apart]
   ] as const)
-    console.log(`${what}: ${value.toFixed(2)} (at least 0.4: ${value >= 0.4 ? "holds" : "missed"})`)
+    found(what, value.toFixed(2), "at least 0.4", value >= 0.4)
+  const how = `Medians of ${rounds} rounds of ${values.seconds} s, ${clients.length} clients, ${some.length} messages an append.`
+  if (values.write) await writeReport("feeds", [describeMachine(how), table()].join("\n\n"))
 } finally {
   for (const session of sessions) await session.close()
   for (const connection of connections) await connection.end()

@@ -121,7 +121,7 @@ export const restingThreads = (url: string, since: number, count: number, patien
   connected(url, async (client) => {
     const until = Date.now() + patienceMs
     let found = await atRest(client, since)
-    for (; found < count && Date.now() < until; found = await atRest(client, since)) await pause(250)
+    for (; found < count && Date.now() < until; found = await atRest(client, since)) await pause(1_000)
     return found
   })
 

@@ -2,21 +2,22 @@
  * `node bench/subscriptions.ts`: how soon messages wake the agents whose subscriptions they match, among many that they do
  * not match.
  *
- *   --subscriptions 1000   of one feed, at once     --matching 10     --messages 50
+ *   --subscriptions 1000   of one feed, at once     --matching 10     --messages 50     --write
  */
 import pg from "pg"
 import { parseArgs } from "node:util"
 import { at, connect, pause, text } from "./adapters/Adapter.ts"
 import { openMeter } from "./database.ts"
-import { findings } from "./report.ts"
-import { summarize } from "./statistics.ts"
+import { describeMachine, findings, writeReport } from "./report.ts"
+import { median, summarize } from "./statistics.ts"
 import { startPostgres, startTroupe } from "./systems.ts"
 
 const { values } = parseArgs({
   options: {
     subscriptions: { type: "string", default: "1000" },
     matching: { type: "string", default: "10" },
-    messages: { type: "string", default: "50" }
+    messages: { type: "string", default: "50" },
+    write: { type: "boolean", default: false }
   }
 })
 const [count, matching, messages] = [values.subscriptions, values.matching, values.messages].map(Number) as [
@@ -32,13 +33,15 @@ const postgres = await startPostgres()
 const meter = await openMeter(postgres.url)
 const database = "subscriptions"
 const url = await meter.createDatabase(database)
-const system = await startTroupe(database, url, { agents: Math.ceil(count / each) })
+const system = await startTroupe(database, url, { agents: Math.ceil(count / each) + Math.ceil(matching / each) })
 const http = connect(system.target)
 const client = new pg.Client({ connectionString: url })
 await client.connect()
 
+let polls = 0
 /** Messages that have been handed over: each has a thread of its own, whose first public event it is. */
 const handedOver = async () => {
+  polls++
   const { rows } = await client.query<{ readonly n: number }>(
     "select count(*)::int as n from heads where kind = 'thread' and seq > 0"
   )
@@ -46,24 +49,45 @@ const handedOver = async () => {
 }
 
 try {
-  const feed = text(await http.post("/v1/feeds", { name: "news" }), "feed", "id")
-  for (let i = 0; i < count; i++)
-    await http.post(`/v1/agents/${system.target.agents[Math.floor(i / each)]}/subscriptions`, {
-      feedId: feed,
-      condition: `"k${i % (count / matching)}" in tags`
-    })
-  const append = (tag: number) =>
-    http.post(`/v1/feeds/${feed}/messages`, { messages: [{ text: "news", tags: [`k${tag}`] }] })
-  const lags: Array<number> = []
+  const [feed, alone] = [
+    text(await http.post("/v1/feeds", { name: "news" }), "feed", "id"),
+    text(await http.post("/v1/feeds", { name: "alone" }), "feed", "id")
+  ]
+  const subscribe = (agent: number, feedId: string, tag: number) =>
+    http.post(`/v1/agents/${system.target.agents[agent]}/subscriptions`, { feedId, condition: `"k${tag}" in tags` })
+  for (let i = 0; i < count; i++) await subscribe(Math.floor(i / each), feed, i % (count / matching))
+  for (let i = 0; i < matching; i++) await subscribe(Math.ceil(count / each) + Math.floor(i / each), alone, 0)
+  const append = (tag: number, feedId = feed) =>
+    http.post(`/v1/feeds/${feedId}/messages`, { messages: [{ text: "news", tags: [`k${tag}`] }] })
+  // What nobody asks for goes on all the time.
+  const statements = async () => (await meter.read(database)).statements
+  const idle = await statements()
+  await pause(2_000)
+  const perSecond = ((await statements()) - idle) / 2
   let before = await handedOver()
-  for (let i = -3; i < messages; i++) {
-    const began = performance.now()
-    await append(Math.abs(i) % (count / matching))
+  const settle = async () => {
     before += matching
     while ((await handedOver()) < before) await pause(5)
-    // The first ones warm up.
-    if (i >= 0) lags.push(performance.now() - began)
-    await pause(200)
+  }
+  const lags: Array<number> = []
+  /** Statements from the append to the end of the turns that it has begun, beside those of this program. */
+  const costs = { among: [0], alone: [0] }
+  for (let i = -3; i < messages; i++) {
+    for (const [which, feedId] of [
+      ["among", feed],
+      ["alone", alone]
+    ] as const) {
+      const [start, asked, began] = [await statements(), polls, performance.now()]
+      await append(which === "among" ? Math.abs(i) % (count / matching) : 0, feedId)
+      await settle()
+      const lag = performance.now() - began
+      await pause(200)
+      const spent = (await statements()) - start - (polls - asked) - (perSecond * (performance.now() - began)) / 1_000
+      // The first ones warm up.
+      if (i < 0) continue
+      if (which === "among") lags.push(lag)
+      costs[which][i] = spent
+    }
   }
   const { p50, p99 } = summarize(lags)
   found(
@@ -72,11 +96,14 @@ try {
     "p99 at most 1 s",
     p99 <= 1_000
   )
+  const [among, apart] = [median(costs.among), median(costs.alone)]
+  found(
+    `statements of an append with all that ${matching} matches lead to, beside ${count - matching} others and without`,
+    `${among.toFixed(1)}, ${apart.toFixed(1)}`,
+    "none of the others': at most 1.1 times",
+    among / apart <= 1.1
+  )
   // Nobody wants to hear of it: what is counted is the append alone.
-  const statements = async () => (await meter.read(database)).statements
-  const idle = await statements()
-  await pause(2_000)
-  const perSecond = ((await statements()) - idle) / 2
   const start = await statements()
   const began = performance.now()
   for (let i = 0; i < messages; i++) at(await append(count), "endSeq")
@@ -89,6 +116,8 @@ try {
   )
   if ((await handedOver()) !== before) throw new Error("somebody was woken by what does not match")
   console.log(table())
+  if (values.write)
+    await writeReport("subscriptions", [describeMachine(`${messages} appends of each.`), table()].join("\n\n"))
 } finally {
   await client.end()
   await http.close()

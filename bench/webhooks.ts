@@ -1,7 +1,7 @@
 /**
  * `node bench/webhooks.ts`: what it costs to tell an endpoint of everything, and whether one that hangs delays another.
  *
- *   --only turns,hanging   --clients 16   --seconds 5   --rounds 5   --hanging 1000   --told 200
+ *   --only turns,hanging   --clients 16   --seconds 5   --rounds 5   --hanging 1000   --told 200   --write
  */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
@@ -12,7 +12,7 @@ import { parseArgs } from "node:util"
 import { at, connect, pause, text } from "./adapters/Adapter.ts"
 import { openMeter } from "./database.ts"
 import { measure } from "./measure.ts"
-import { findings } from "./report.ts"
+import { describeMachine, findings, writeReport } from "./report.ts"
 import { median, summarize } from "./statistics.ts"
 import { startPostgres, startTroupe } from "./systems.ts"
 
@@ -23,7 +23,8 @@ const { values } = parseArgs({
     seconds: { type: "string", default: "5" },
     rounds: { type: "string", default: "5" },
     hanging: { type: "string", default: "1000" },
-    told: { type: "string", default: "200" }
+    told: { type: "string", default: "200" },
+    write: { type: "boolean", default: false }
   }
 })
 const wanted = new Set(values.only.split(","))
@@ -143,6 +144,8 @@ try {
     await system.stop()
   }
   console.log(table())
+  const how = `${values.rounds} pairs of stretches of ${values.seconds} s with ${values.clients} clients.`
+  if (values.write) await writeReport("webhooks", [describeMachine(how), table()].join("\n\n"))
 } finally {
   await meter.close()
   await postgres.stop()

@@ -8,6 +8,7 @@ import { ThreadReads } from "../../src/threads/ThreadReads.ts"
 import { WebhookInterest } from "../../src/webhooks/Interest.ts"
 import { makeRegistry, type RegistryOptions } from "../Registry.ts"
 import { Threads } from "../thread/Threads.ts"
+import { Decided } from "./Decided.ts"
 import { makeScheduleKind } from "./kind.ts"
 import { makeIsOver, makeUntilOver } from "./lastTurn.ts"
 import { makePerform } from "./perform.ts"
@@ -17,14 +18,15 @@ export const layer = (options: RegistryOptions) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       const bus = yield* Bus
+      const decided = new Decided()
       const read = makeScheduleReader(yield* Database)
       const directory = yield* Directory
       const isOver = makeIsOver(yield* ThreadReads)
       const threads = yield* Threads
       yield* makeRegistry(
         makeScheduleKind({
-          prepare: makePrepare({ directory, isOver, read }),
-          perform: makePerform({ isOver, read, threads, untilOver: makeUntilOver(bus, isOver) }),
+          prepare: makePrepare({ decided, directory, isOver, read }),
+          perform: makePerform({ decided, isOver, read, threads, untilOver: makeUntilOver(bus, isOver) }),
           webhooks: yield* WebhookInterest
         }),
         options

@@ -20,10 +20,12 @@ import type { Snapshot } from "../../machines/schedule/chart.ts"
 import type { ActorError, Declined } from "../Actor.ts"
 import type { ActorView } from "../Kind.ts"
 import type { ThreadCaller, Threads } from "../thread/Threads.ts"
+import type { Decided } from "./Decided.ts"
 import type { BegunTurn, IsOver, UntilOver } from "./lastTurn.ts"
 import type { ScheduleRequest } from "./requests.ts"
 
 export interface SchedulePerforming {
+  readonly decided: Decided
   readonly isOver: IsOver
   readonly read: ReadSchedule
   readonly untilOver: UntilOver
@@ -78,7 +80,7 @@ export const principalOf = ({ createdBy, id, input }: StoredSchedule): Principal
   return { type: "schedule", id, ...(identity === undefined ? {} : { identity }) }
 }
 
-export const makePerform = ({ isOver, read, threads, untilOver }: SchedulePerforming) => {
+export const makePerform = ({ decided, isOver, read, threads, untilOver }: SchedulePerforming) => {
   /** A turn that runs is cancelled; the message of one that has not begun is taken out of the queue. */
   const cancel = (asked: Pick<ThreadCaller, "principal" | "workspace">, { threadId, turnId }: BegunTurn) =>
     threads.cancel(asked, threadId, { turnId, clearQueue: false }).pipe(
@@ -136,7 +138,7 @@ export const makePerform = ({ isOver, read, threads, untilOver }: SchedulePerfor
 
   const starting = Effect.fnUntraced(function* (being: ActorView<Snapshot>, run: Firing) {
     const { runId } = run
-    const schedule = yield* read(being.ref)
+    const schedule = decided.take(run) ?? (yield* read(being.ref))
     if (schedule === undefined || schedule.deleted)
       return { type: "refused", runId, status: "skipped", reason: "deleted" } satisfies Outcome
     yield* clear(being, schedule, run)

@@ -7,17 +7,19 @@ import { type Clockwork, countInstants, momentOf, newestInstant, nextInstant } f
 import type { ReadSchedule } from "../../src/schedules/reading.ts"
 import { runIdOf } from "../../src/schedules/runIds.ts"
 import { clockworkOf, type StoredSchedule } from "../../src/schedules/shown.ts"
-import type { Command, Next, ScheduleCommand } from "../../machines/schedule/commands.ts"
+import type { Command, Firing, Next, ScheduleCommand } from "../../machines/schedule/commands.ts"
 import type { Context } from "../../machines/schedule/context.ts"
 import type { Snapshot } from "../../machines/schedule/chart.ts"
 import { type Declined, Unreachable } from "../Actor.ts"
 import type { ActorView } from "../Kind.ts"
+import type { Decided } from "./Decided.ts"
 import type { IsOver } from "./lastTurn.ts"
 import type { ScheduleRequest } from "./requests.ts"
 
 type Being = Pick<ActorView<Snapshot>, "ref" | "snapshot">
 
 export interface SchedulePreparing {
+  readonly decided: Decided
   readonly directory: Pick<Directory["Service"], "identityDisabled"> & {
     readonly agent: (
       ...asked: Parameters<Directory["Service"]["agent"]>
@@ -60,7 +62,7 @@ const countMany = (clockwork: Clockwork, first: number, last: number) =>
 
 const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
 
-export const makePrepare = ({ directory, isOver, read }: SchedulePreparing) => {
+export const makePrepare = ({ decided, directory, isOver, read }: SchedulePreparing) => {
   /** Somebody who it works for may not work now. */
   const isDisabled = ({ createdBy, input }: StoredSchedule, workspace: string, agentIdentity: string | undefined) =>
     [input.identity, agentIdentity, createdBy.identity].some(
@@ -129,11 +131,13 @@ export const makePrepare = ({ directory, isOver, read }: SchedulePreparing) => {
     const instead = isDisabled(schedule, workspace, agent?.identity)
       ? ({ skips: "identity_disabled" } as const)
       : yield* overlapping(workspace, context, schedule)
+    const fires: Firing = { runId: runIdOf(schedule.id, newest), scheduledAt: newest, by: "schedule" }
+    if (isFresh && instead === undefined) decided.note(fires, schedule)
     const command: ScheduleCommand<"due"> = {
       type: "due",
       at,
       ...nextAt(schedule, nextInstant(clockwork, newest)),
-      ...(isFresh ? { fires: { runId: runIdOf(schedule.id, newest), scheduledAt: newest, by: "schedule" } } : {}),
+      ...(isFresh ? { fires } : {}),
       ...(missed > 0
         ? { missed: { count: missed, scheduledAt: lastMissed, runId: runIdOf(schedule.id, lastMissed) } }
         : {}),

@@ -9,7 +9,6 @@ import { type Fact, isPublic } from "../../machines/subscription/facts.ts"
 import { makeSubscriptionInspected } from "../../machines/subscription/inspected.ts"
 import { restore } from "../../machines/subscription/fold.ts"
 import type { Snapshot } from "../../machines/subscription/chart.ts"
-import { screenReservationOf } from "../../src/agents/Budgets.ts"
 import type { Spending } from "../../src/agents/Spending.ts"
 import type { ActorRef, FactRow } from "../../src/journal/Journal.ts"
 import { nextCron } from "../../src/schedules/cron.ts"
@@ -22,6 +21,7 @@ import type { WebhookInterest } from "../../src/webhooks/Interest.ts"
 import { Declined, type Reply } from "../Actor.ts"
 import { type ActorView, type Decision, defineKind, type Jobs, type Kind, type WriteSet } from "../Kind.ts"
 import { decodeRequest, type SubscriptionRequest, type Used } from "./requests.ts"
+import { settledIn } from "./settling.ts"
 
 type Asked = SubscriptionRequest & { readonly at: number; readonly instant?: number }
 
@@ -120,22 +120,20 @@ export const makeSubscriptionKind = ({
 }: SubscriptionKindOptions): SubscriptionKind => {
   const written = (
     { parent, ref, snapshot: { context } }: ActorView<Snapshot>,
+    next: Snapshot,
     facts: ReadonlyArray<Fact>,
     asked: Asked
   ): SubscriptionWriteSet => {
     const use = usedBy(asked)
-    const amount = dollars(use?.usage.estimatedCost ?? 0)
+    const amount = dollars(use?.usage?.estimatedCost ?? 0)
     const agentId = parent ?? ""
     return {
       facts: facts.map(row),
       announces: webhooks.has(ref.workspace) ? announcedBy(ref, agentId, facts) : undefined,
       happened: facts,
-      use: use && { workspace: ref.workspace, agentId, model: use.modelId, at: asked.at, usage: use.usage },
+      use: use?.usage && { workspace: ref.workspace, agentId, model: use.modelId, at: asked.at, usage: use.usage },
       spent: amount === 0 ? undefined : { subject: agentId, amount },
-      settles:
-        use?.priced === true && context.look !== null
-          ? [{ id: screenReservationOf({ id: ref.id, look: context.look.number }), cost: amount }]
-          : undefined,
+      settles: settledIn(ref.id, context, next.context, use),
       // Whatever was judged for it before the feed knew comes first: it may be in hand yet.
       requiresEmptyInbox: asked.type === "listed" && context.disabled !== null && !context.deleted
     }
@@ -172,7 +170,7 @@ export const makeSubscriptionKind = ({
       const refusal = refusalOf(snapshot.context, asked)
       if (refusal !== undefined) return refusal
       const { facts, jobs, next } = decide(snapshot, commandOf(asked))
-      return facts.length === 0 ? nothing : { next, jobs, written: written(being, facts, asked), answer: done }
+      return facts.length === 0 ? nothing : { next, jobs, written: written(being, next, facts, asked), answer: done }
     },
     committed: ({ ref }, _, { announces, happened, spent, use }) => {
       if (announces !== undefined && announces.length > 0) webhooks.due()

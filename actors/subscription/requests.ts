@@ -10,9 +10,12 @@ type WithoutTime<C> = C extends unknown ? Omit<C, "at"> : never
 /** A call of a model that an outcome has cost. */
 export interface Used {
   readonly modelId: string
-  readonly usage: ModelUsage
+  /** As its provider has told. */
+  readonly usage?: ModelUsage
   /** Something was set aside for it. */
   readonly priced: boolean
+  /** The answer had begun, and its provider has not said what was used: it costs its prompt's price. */
+  readonly cutOff?: true
 }
 
 export type Outcome = WithoutTime<

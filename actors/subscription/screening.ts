@@ -1,7 +1,8 @@
 /**
  * The screen: one call of a model, on the agent's budget, that says whether messages are worth a turn.
  *
- * N1. What it may cost is set aside under an id that derives from the look: a job that is repeated finds its own.
+ * N1. What it may cost is set aside under an id that derives from the look: a job that is repeated finds its own. The
+ *     end of the look settles it (settling.ts).
  */
 import { Effect } from "effect"
 import { Budgets, screenReservationOf } from "../../src/agents/Budgets.ts"
@@ -80,26 +81,36 @@ export const makeScreen = Effect.gen(function* () {
       purpose: "turn"
     }
     const priced = price === "priced"
-    if (priced) {
-      const verdict = yield* budgets.reserve({
-        workspace,
-        id: screenReservationOf({ id, look }),
-        agentId: agent.agentId,
-        threadIds: [sibling("thread", id)],
-        known: 0,
-        ...prices.foreseen(modelId, prompt)
-      })
-      if (verdict !== "reserved") return yield* overBudget(workspace, agent)
-    }
-    return yield* models.sample({ modelId, prompt, onText: () => {} }).pipe(
+    const call = models.sample({ modelId, prompt, onText: () => {} }).pipe(
       Effect.map(
         ({ text, usage }): Screened => ({ says: isNo(text) ? "no" : "yes", used: { modelId, usage, priced } })
       ),
       Effect.catchTag("ModelFailure", (failure) =>
         Effect.succeed<Screened>({
           says: failed(failure),
-          used: { modelId, usage: failure.usage ?? { inputTokens: 0, outputTokens: 0, totalTokens: 0 }, priced }
+          used: {
+            modelId,
+            priced,
+            ...(failure.usage === undefined
+              ? failure.begun === true && { cutOff: true as const }
+              : { usage: failure.usage })
+          }
         })
+      )
+    )
+    if (!priced) return yield* call
+    const reservation = {
+      workspace,
+      id: screenReservationOf({ id, look }),
+      agentId: agent.agentId,
+      threadIds: [sibling("thread", id)] as const,
+      known: 0,
+      ...prices.foreseen(modelId, prompt)
+    }
+    return yield* budgets.during(
+      reservation,
+      Effect.flatMap(budgets.reserve(reservation), (verdict) =>
+        verdict === "reserved" ? call : overBudget(workspace, agent)
       )
     )
   })

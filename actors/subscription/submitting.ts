@@ -1,9 +1,11 @@
 /** Hands a batch over: to a thread that is there, or to one that is made for it. */
 import { Effect, Schema } from "effect"
+import { sibling } from "../../src/domain/ids.ts"
 import type { AttemptFailure } from "../../machines/subscription/commands.ts"
 import type { Batch } from "../../machines/subscription/context.ts"
 import type { Snapshot } from "../../machines/subscription/chart.ts"
 import type { DisabledReason, SubscriptionSettings } from "../../src/domain/subscription.ts"
+import { ThreadReads } from "../../src/threads/ThreadReads.ts"
 import type { ActorError, Declined, Reply } from "../Actor.ts"
 import type { ActorView } from "../Kind.ts"
 import { Threads } from "../thread/Threads.ts"
@@ -47,6 +49,7 @@ const failureOf = (error: ActorError): AttemptFailure => {
 
 export const makeSubmit = Effect.gen(function* () {
   const threads = yield* Threads
+  const reads = yield* ThreadReads
   const isDisabled = yield* makeStanding
 
   const send = (
@@ -63,11 +66,18 @@ export const makeSubmit = Effect.gen(function* () {
       : threads.start(asked, { agentId: parent ?? "", threadId, ...own, ...message })
   }
 
+  /** Nobody may act for it. What was taken before that, whose answer was lost, was handed over all the same. */
+  const passed = Effect.fnUntraced(function* (workspace: string, { inputId, threadId }: Batch) {
+    const taken = yield* reads.input(workspace, threadId, inputId)
+    return taken === undefined
+      ? ({ type: "passed", inputId, reason: "identity_disabled" } satisfies Outcome)
+      : ({ type: "submitted", inputId, turnId: sibling("turn", inputId) } satisfies Outcome)
+  })
+
   return Effect.fnUntraced(function* (being: ActorView<Snapshot>, inputId: string) {
     const { batch, settings } = being.snapshot.context
     if (batch === null || settings === null || batch.inputId !== inputId) return undefined
-    if (yield* isDisabled(being, settings))
-      return { type: "passed", inputId, reason: "identity_disabled" } satisfies Outcome
+    if (yield* isDisabled(being, settings)) return yield* passed(being.ref.workspace, batch)
     return yield* send(being, batch, settings).pipe(
       Effect.map(({ body }): Outcome => ({ type: "submitted", inputId, turnId: readTurn(body).turnId })),
       Effect.catch((error) => {

@@ -1,5 +1,5 @@
 /** Messages on their way to a thread: to its owner, or by the inbox where that cannot be reached. */
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import type { Bus } from "../../src/bus/Bus.ts"
 import { sibling } from "../../src/domain/ids.ts"
 import type { Origin, Principal } from "../../src/domain/principal.ts"
@@ -29,6 +29,11 @@ export const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
 /** Who sent a message, with what is said of where it came from. */
 export const withOrigin = (principal: Principal, origin: Origin | undefined): Principal =>
   origin === undefined ? principal : { ...principal, origin }
+
+const readBirth = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Struct({ input: Schema.Unknown })))
+
+/** The answer to its first message, as a new thread gives it beside itself. */
+const inputIn = ({ body }: Reply): Reply => ({ kind: "created", body: JSON.stringify(readBirth(body).input) })
 
 interface Sending {
   readonly bus: Pick<Bus["Service"], "wake">
@@ -98,9 +103,9 @@ export const makeSending = ({ ask, bus, ensure, journal, lease, quotas }: Sendin
   ) => sendOrPost({ principal, workspace }, threadId, { type: "submit", input: { ...input, principal } })
 
   /**
-   * The birth, and then the message as any other: whether the birth came about, its answer says. One that is refused
-   * may have come about before, under what held then; a thread that is not there, and that nothing refuses, is being
-   * born where that cannot be seen.
+   * The birth with its message; where the thread may be there already, the message as any other: its answer says
+   * whether the birth came about. One that is refused may have come about before, under what held then; a thread that
+   * is not there, and that nothing refuses, is being born where that cannot be seen.
    */
   const start = (
     asked: Pick<ThreadCaller, "workspace" | "principal">,
@@ -113,14 +118,18 @@ export const makeSending = ({ ask, bus, ensure, journal, lease, quotas }: Sendin
       ...(maxCost === undefined ? {} : { maxCost }),
       createdBy: principal
     }
-    return ensure(
-      threadRef(workspace, threadId),
-      { parent: agentId, attributes: JSON.stringify(attributes) },
-      { type: "submit", creating: true, input: { ...input, principal } }
-    ).pipe(
-      Effect.as(unreachable()),
-      Effect.catch((failure) => Effect.succeed(failure._tag === "Refused" ? failure : unreachable())),
-      Effect.flatMap((unborn) => Effect.catchIf(submitAs(asked, threadId, input), isUnknown, () => Effect.fail(unborn)))
+    const again = (unborn: ActorError) =>
+      Effect.catchIf(submitAs(asked, threadId, input), isUnknown, () => Effect.fail(unborn))
+    return Effect.matchEffect(
+      ensure(
+        threadRef(workspace, threadId),
+        { parent: agentId, attributes: JSON.stringify(attributes) },
+        { type: "submit", creating: true, input: { ...input, principal } }
+      ),
+      {
+        onSuccess: (born) => (born === undefined ? again(unreachable()) : Effect.succeed(inputIn(born))),
+        onFailure: (failure) => again(failure._tag === "Refused" ? failure : unreachable())
+      }
     )
   }
 

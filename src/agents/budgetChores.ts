@@ -1,6 +1,6 @@
 /**
- * What time leaves to do of budgets: reservations that nobody told of, and minutes that are looked at as hours, or as
- * all time.
+ * What time leaves to do of budgets: reservations that nobody told of, minutes that are looked at as hours or as all
+ * time, and sums of all time.
  */
 import { Effect } from "effect"
 import { sql } from "kysely"
@@ -66,5 +66,45 @@ export const rollUpSpend = Effect.fnUntraced(function* () {
     const some = rows[0]?.gone ?? 0
     gone += some
     if (some < portion) return gone
+  }
+})
+
+/** Minutes before now that are not summed up yet: whatever is under way is booked by then. */
+const unsettledMinutes = 60
+/** A total that is this much older than it could be is made anew. */
+const totalLag = 15
+
+/**
+ * Sums up what agents with a budget for all time have spent, so that what is set aside for a call looks at an hour of
+ * theirs. A total of the last day goes on from where it is: nothing after it is rolled up yet. How many were made.
+ */
+export const totalSpend = Effect.fnUntraced(function* () {
+  const database = yield* Database
+  let made = 0
+  for (;;) {
+    const { rows } = yield* database.run("total spend", (db) =>
+      sql<{ readonly made: number }>`with
+        clock as (select floor(extract(epoch from now()) / 60)::int as minute),
+        due as (select a.workspace, a.id, c.minute - ${unsettledMinutes} as until,
+            coalesce(t.until, 0) as since, coalesce(t.amount, 0) as amount
+          from agents a cross join clock c left join spend_totals t
+            on t.workspace = a.workspace and t.subject = a.id and t.until > c.minute - 1440
+          where a.body #>> '{budget,window}' = 'total'
+            and coalesce(t.until, 0) < c.minute - ${unsettledMinutes + totalLag}
+            and exists (select from spent s where s.workspace = a.workspace and s.subject = a.id
+              and s.minute >= greatest(coalesce(t.until, 0), c.minute - 1440)
+              and s.minute < c.minute - ${unsettledMinutes})
+          limit ${portion}),
+        written as (insert into spend_totals (workspace, subject, until, amount)
+          select d.workspace, d.id, d.until, d.amount + (select coalesce(sum(s.amount), 0) from spent s
+              where s.workspace = d.workspace and s.subject = d.id and s.minute >= d.since and s.minute < d.until)
+            from due d order by d.workspace, d.id
+          on conflict (workspace, subject) do update set until = excluded.until, amount = excluded.amount
+            where spend_totals.until < excluded.until)
+        select count(*)::int as made from due`.execute(db)
+    )
+    const some = rows[0]?.made ?? 0
+    made += some
+    if (some < portion) return made
   }
 })

@@ -4,7 +4,7 @@
  */
 import { Duration, Effect, Layer, Random } from "effect"
 import { Budgets } from "../agents/Budgets.ts"
-import { rollUpSpend, settleOverdue } from "../agents/budgetChores.ts"
+import { rollUpSpend, settleOverdue, totalSpend } from "../agents/budgetChores.ts"
 import type { Database, DatabaseUnavailable } from "../database/Database.ts"
 import type { Lease } from "../journal/Lease.ts"
 import { forgetImages } from "../images/leaving.ts"
@@ -32,6 +32,7 @@ export const chores: ReadonlyArray<Chore<Budgets | Database | Lease>> = [
   { name: "keep reservations", every: "1 minute", work: Effect.flatMap(Budgets, ({ keep }) => keep) },
   { name: "settle overdue reservations", every: "1 minute", work: settleOverdue() },
   { name: "roll up spend", every: "1 hour", work: rollUpSpend() },
+  { name: "total spend", every: "10 minutes", work: totalSpend() },
   { name: "fold usage", every: "1 hour", work: foldUsage() },
   { name: "clear deleted threads", every: "10 seconds", work: clearDeleted() },
   { name: "forget images", every: "1 minute", work: forgetImages() },

@@ -295,10 +295,15 @@ export class Journal extends Context.Service<
      */
     readonly quarantine: (actor: ActorRef, epoch: number) => Effect.Effect<void, JournalUnavailable>
     /**
-     * Actors of these shards that are due by the database's clock and that nobody alive owns: at most `limit`, earliest
-     * first. One may be found twice over and told once: where half of `limit` are told, there may be more.
+     * Actors of these shards that are due by the database's clock, or will be within so many milliseconds, and that
+     * nobody alive owns: at most `limit`, earliest first. One may be found twice over and told once: where half of
+     * `limit` are told, there may be more.
      */
-    readonly due: (limit: number, shards: Shards) => Effect.Effect<ReadonlyArray<ActorRef>, JournalUnavailable>
+    readonly due: (
+      limit: number,
+      shards: Shards,
+      aheadMs?: number
+    ) => Effect.Effect<ReadonlyArray<ActorRef>, JournalUnavailable>
     /**
      * Upkeep of what `due` reads, a bounded piece of it: this node's part and, if asked, the part of those who are
      * gone.

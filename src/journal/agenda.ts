@@ -49,16 +49,17 @@ const gaps = `gaps as materialized (select lo, coalesce(lead(lo) over (order by 
 
 // Heads are looked up one by one as rows come, until enough are found. The lateral joins keep the planner from turning
 // that around.
-const due = `with ${living}, ${gaps}
+const due = `with ${living}, ${gaps},
+horizon as materialized (select now() + $4 * interval '1 millisecond' as at)
 select distinct on (runnable_at, id) workspace, id, kind from (select h.* from (
-    select a.actors from agenda a where a.owner is null and a.at <= now()
+    select a.actors from agenda a where a.owner is null and a.at <= (select at from horizon)
     union all
     select orphaned.actors from gaps g cross join lateral (
-      select a.actors from agenda a where a.owner > g.lo and a.owner < g.hi and a.at <= now() order by a.owner, a.at
-        offset 0) orphaned) as notes
+      select a.actors from agenda a where a.owner > g.lo and a.owner < g.hi and a.at <= (select at from horizon)
+        order by a.owner, a.at offset 0) orphaned) as notes
   cross join lateral unnest(notes.actors) as n(id)
   cross join lateral (select h.workspace, h.id, h.kind, h.runnable_at from heads h where h.id = n.id and h.runnable_at
-    <= now() and h.kind = any($3::text[])
+    <= (select at from horizon) and h.kind = any($3::text[])
     and (h.owner is null or h.owner not in (select incarnation from living)) offset 0) h
   where get_bit($2::bytea, fine_shard_of(n.id)) = 1 limit $1) as found
 order by runnable_at, id`
@@ -168,9 +169,9 @@ export const makeAgenda = (
         })
       )
     },
-    due: (limit: number, shards: Shards) =>
+    due: (limit: number, shards: Shards, aheadMs: number) =>
       Effect.map(
-        database.read<ActorColumns>({ name: "due", text: due, values: [limit, shards, [...kinds.keys()]] }),
+        database.read<ActorColumns>({ name: "due", text: due, values: [limit, shards, [...kinds.keys()], aheadMs] }),
         (rows) => rows.flatMap((row) => refOf(kinds, row))
       ),
     tend: Effect.fnUntraced(function* (others: boolean) {

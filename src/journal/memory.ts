@@ -185,14 +185,14 @@ export const layerMemory = (store: MemoryStore) =>
             return Effect.void
           })
         },
-        due: (limit, shards) =>
+        due: (limit, shards, aheadMs = 0) =>
           ask("due", () =>
             Effect.succeed(
               [...store.actors.values()]
                 .filter(
                   (actor) =>
                     actor.head.runnableAt !== null &&
-                    actor.head.runnableAt <= now() &&
+                    actor.head.runnableAt <= now() + aheadMs &&
                     free(actor, "") &&
                     hasShard(shards, shardOf(actor.ref.id))
                 )

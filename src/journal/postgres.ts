@@ -64,7 +64,7 @@ export const layerPostgres = (options: JournalOptions = {}) =>
         claim: (actor) => claim({ actor, owner: lease.incarnation() }),
         load: loads(database),
         release: (actors) => unavailable(agenda.release(actors)),
-        due: (limit, shards) => unavailable(agenda.due(limit, shards)),
+        due: (limit, shards, aheadMs = 0) => unavailable(agenda.due(limit, shards, aheadMs)),
         tend: (others) => unavailable(agenda.tend(others)),
         log: (actor, afterPos, types) =>
           unavailable(database.longRead("log", (read) => wholeLog({ read }, actor, afterPos, types))),

@@ -6,6 +6,7 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
 import { providerUrls } from "../domain/providers.ts"
 import type { ModelEntry } from "./Model.ts"
 import type { RemoteModel } from "./remote.ts"
+import { fetchWithinTokens } from "./thinkingTokens.ts"
 
 export const providerKinds = ["openai", "anthropic", "google", "openai-compatible"] as const
 export type ProviderKind = (typeof providerKinds)[number]
@@ -52,7 +53,12 @@ export const toRemote = (
         // A thread's prompt grows at its end: without the mark, all of it is paid in full at each sample.
         providerOptions: { anthropic: { cacheControl: { type: "ephemeral" } } },
         imagesInResults: true,
-        connect: (fetch) => createAnthropic({ apiKey, baseURL: baseUrl ?? providerUrls.anthropic, fetch })(name)
+        connect: (fetch, maxOutputTokens) =>
+          createAnthropic({
+            apiKey,
+            baseURL: baseUrl ?? providerUrls.anthropic,
+            fetch: fetchWithinTokens(fetch, maxOutputTokens)
+          })(name)
       }
     case "google":
       return {

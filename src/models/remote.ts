@@ -45,8 +45,8 @@ export interface RemoteModel {
   readonly providerOptions: SharedV4ProviderOptions
   /** Its package sends the images of a result as images; others would write their bytes as text. */
   readonly imagesInResults: boolean
-  /** Makes the package's model over the given fetch. */
-  readonly connect: (fetch: typeof globalThis.fetch) => LanguageModelV4
+  /** Makes the package's model over the given fetch, for a response of at most so many tokens, thoughts and all. */
+  readonly connect: (fetch: typeof globalThis.fetch, maxOutputTokens: number | undefined) => LanguageModelV4
 }
 
 const failing = (
@@ -133,7 +133,7 @@ const badEnd = (finish: Finish, heard: Heard): ModelFailure | undefined => {
 const settingsFor = (
   { features, maxOutputTokens: most }: ModelEntry,
   { maxOutputTokens: asked, reasoning, temperature }: ModelSettings = {}
-) => {
+): ModelSettings => {
   const maxOutputTokens = asked === undefined || most === undefined ? (asked ?? most) : Math.min(asked, most)
   return {
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
@@ -151,13 +151,14 @@ const hear = async (
   onText: (text: string) => void
 ) => {
   const tools = toTools(prompt)
-  const { stream } = await remote.connect(fetch).doStream({
+  const asked = settingsFor(remote.entry, settings)
+  const { stream } = await remote.connect(fetch, asked.maxOutputTokens).doStream({
     prompt: toConversation(prompt, remote.partsOwner, {
       formats: remote.entry.inputFormats,
       inResults: remote.imagesInResults
     }),
     ...(tools.length === 0 ? {} : { tools }),
-    ...settingsFor(remote.entry, settings),
+    ...asked,
     providerOptions: remote.providerOptions,
     includeRawChunks: true,
     abortSignal: signal

@@ -4,10 +4,12 @@
  * U1. A delivery is taken by putting its next attempt off: where whoever took it dies, another sends it after that.
  * U2. Endpoints are looked at one by one, whatever waits for each: one that hangs fills nobody's portion; nor do all
  *     those of a workspace together.
+ * U3. An attempt whose answer disables its webhook is told of together with that: no later attempt would.
  */
-import { sql } from "kysely"
+import { CompiledQuery, sql } from "kysely"
 import { batched } from "../database/batches.ts"
 import type { Database } from "../database/Database.ts"
+import type { Tx } from "../database/handle.ts"
 import { floats, ints, texts, uuids } from "../database/parameters.ts"
 import { fromUuid, toUuid } from "../domain/ids.ts"
 import { limits } from "../domain/limits.ts"
@@ -137,6 +139,16 @@ interface Told {
   readonly outcome: Outcome
 }
 
+const toldValues = (told: ReadonlyArray<Told>) => [
+  uuids(told, ({ delivery }) => delivery.workspace),
+  uuids(told, ({ delivery }) => delivery.deliveryId),
+  uuids(told, ({ delivery }) => delivery.webhookId),
+  texts(told, ({ outcome }) => outcome.state),
+  floats(told, ({ outcome }) => outcome.pauseMs),
+  ints(told, ({ outcome }) => outcome.status ?? null),
+  texts(told, ({ outcome }) => outcome.error ?? null)
+]
+
 /** Writes what came of attempts, those of a moment together; whether their endpoint has failed for too long. */
 export const makeTell = (database: Database["Service"]) =>
   batched<Told, boolean, DatabaseUnavailable>({
@@ -149,15 +161,7 @@ export const makeTell = (database: Database["Service"]) =>
         const rows = await database.query<{ readonly id: string; readonly failing: boolean }>({
           name: "webhooks_told",
           text: toldText,
-          values: [
-            uuids(told, ({ delivery }) => delivery.workspace),
-            uuids(told, ({ delivery }) => delivery.deliveryId),
-            uuids(told, ({ delivery }) => delivery.webhookId),
-            texts(told, ({ outcome }) => outcome.state),
-            floats(told, ({ outcome }) => outcome.pauseMs),
-            ints(told, ({ outcome }) => outcome.status ?? null),
-            texts(told, ({ outcome }) => outcome.error ?? null)
-          ]
+          values: toldValues(told)
         })
         const failing = new Set<string>(rows.filter((row) => row.failing).map(({ id }) => fromUuid("webhook", id)))
         for (const { answer, item } of requests) answer(Effect.succeed(failing.has(item.delivery.webhookId)))
@@ -170,27 +174,33 @@ export const makeTell = (database: Database["Service"]) =>
   })
 
 /** The server's own decision: what is pending ends as failed, and its maker enables it again once it works. */
-export const disable = (
-  database: Database["Service"],
-  { webhookId, workspace }: DueDelivery,
-  reason: WebhookDisabledReason
-) =>
-  database.atomically("webhooks.disable", async (tx) => {
-    const [space, id] = [toUuid(workspace), toUuid(webhookId)]
-    const { numUpdatedRows } = await tx
-      .updateTable("webhooks")
-      .set({ enabled: false, disabled_reason: reason, rev: sql`rev + 1`, updated_at: sql`now()` })
-      .where("workspace", "=", space)
-      .where("id", "=", id)
-      .where("enabled", "=", true)
-      .executeTakeFirst()
-    if (numUpdatedRows === 0n) return
-    await tx
-      .updateTable("webhook_deliveries")
-      .set({ state: "failed", last_error: "the webhook was disabled" })
-      .where("workspace", "=", space)
-      .where("webhook", "=", id)
-      .where("state", "=", "pending")
-      .execute()
-    await raiseAuthRevision(tx)
+const disabling = async (tx: Tx, { webhookId, workspace }: DueDelivery, reason: WebhookDisabledReason) => {
+  const [space, id] = [toUuid(workspace), toUuid(webhookId)]
+  const { numUpdatedRows } = await tx
+    .updateTable("webhooks")
+    .set({ enabled: false, disabled_reason: reason, rev: sql`rev + 1`, updated_at: sql`now()` })
+    .where("workspace", "=", space)
+    .where("id", "=", id)
+    .where("enabled", "=", true)
+    .executeTakeFirst()
+  if (numUpdatedRows === 0n) return
+  await tx
+    .updateTable("webhook_deliveries")
+    .set({ state: "failed", last_error: "the webhook was disabled" })
+    .where("workspace", "=", space)
+    .where("webhook", "=", id)
+    .where("state", "=", "pending")
+    .execute()
+  await raiseAuthRevision(tx)
+}
+
+/** One that goes on failing: where this is lost, the next attempt that fails comes upon it. */
+export const disableFailing = (database: Database["Service"], delivery: DueDelivery) =>
+  database.atomically("webhooks.disable", (tx) => disabling(tx, delivery, "failures"))
+
+/** U3. */
+export const disableGone = (database: Database["Service"], told: Told) =>
+  database.atomically("webhooks.gone", async (tx) => {
+    await tx.executeQuery(CompiledQuery.raw(toldText, toldValues([told])))
+    await disabling(tx, told.delivery, "gone")
   })

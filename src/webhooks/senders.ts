@@ -16,9 +16,8 @@ import { Lease } from "../journal/Lease.ts"
 import { Outbound } from "../outbound/Outbound.ts"
 import { record, webhookAttempts } from "../telemetry/metrics.ts"
 import { type DueDelivery, makeAttempt, type Outcome } from "./attempt.ts"
-import { disable, makeTell, takeDue } from "./due.ts"
+import { disableFailing, disableGone, makeTell, takeDue } from "./due.ts"
 import { WebhookInterest } from "./Interest.ts"
-import type { WebhookDisabledReason } from "./webhook.ts"
 
 const atOnce = 50
 const eachWorkspace = 20
@@ -82,12 +81,10 @@ export const layerSenders = Layer.effectDiscard(
       record(webhookAttempts.with({ outcome: outcome.state === "delivered" ? "delivered" : "failed" }))
       // At once: what was taken ahead would be sent while this is written.
       endpoint.isOver ||= outcome.gone === true
-      const isFailing = yield* tell({ delivery, outcome })
-      const reason: WebhookDisabledReason | undefined =
-        outcome.gone === true ? "gone" : isFailing ? "failures" : undefined
-      if (reason === undefined) return
+      if (outcome.gone === true) return yield* disableGone(database, { delivery, outcome })
+      if (!(yield* tell({ delivery, outcome }))) return
       endpoint.isOver = true
-      yield* disable(database, delivery, reason)
+      yield* disableFailing(database, delivery)
     })
 
     const send = (delivery: DueDelivery, taken: ReturnType<typeof take>, takenAt: number) => {

@@ -13,7 +13,7 @@ const notAsked = () => Effect.die("not asked")
 const start = (birth: ActorError | undefined, thread: ActorError | Reply) =>
   makeSending({
     ask: () => ("_tag" in thread ? Effect.fail(thread) : Effect.succeed(thread)),
-    ensure: () => (birth === undefined ? Effect.void : Effect.fail(birth)),
+    ensure: () => (birth === undefined ? Effect.succeed(undefined) : Effect.fail(birth)),
     bus: { wake: () => {} },
     journal: { key: notAsked, post: notAsked },
     lease: { now: () => 0 },

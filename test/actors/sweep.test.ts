@@ -1,14 +1,27 @@
-/** The sweep where much is to be done at once: W4 of Sweep.ts, I1 to I3 of deliveries.ts. */
+/** The sweep where much is to be done at once: W4, W6 of Sweep.ts, I1 to I3 of deliveries.ts. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Logger } from "effect"
+import { Clock, Effect, Logger } from "effect"
+import { makeRegistry } from "../../actors/Registry.ts"
 import type { ThreadRequest } from "../../actors/thread/requests.ts"
 import type { ActorRef } from "../../src/journal/Journal.ts"
 import { keyOf } from "../../src/journal/MemoryStore.ts"
 import { shardCount } from "../../src/journal/shard.ts"
 import { freshId } from "../../src/seed.ts"
 import { recorded, violations } from "../invariants.ts"
+import { bellKind } from "./bell/kind.ts"
 import { told } from "./Client.ts"
-import { agentId, connect, makeWorld, type Node, pass, settle, startNode, threadOf, type World } from "./World.ts"
+import {
+  agentId,
+  connect,
+  makeWorld,
+  type Node,
+  pass,
+  settle,
+  startNode,
+  threadOf,
+  workspace,
+  type World
+} from "./World.ts"
 
 const principal = { type: "user" as const, id: "ann" }
 const submit = (text: string): Extract<ThreadRequest, { type: "submit" }> => ({
@@ -103,4 +116,78 @@ describe("what a node that lives and does nothing is to take", () => {
       })
     )
   }
+})
+
+describe("moments", () => {
+  /** A node whose actors leave it as soon as they rest, and so many bells, which ring until a moment in 20 s. */
+  const ringing = Effect.fnUntraced(function* (world: World, count: number) {
+    const made: Array<Effect.Success<ReturnType<typeof registry>>> = []
+    const registry = (options: Parameters<(typeof world.kinds)[number]>[0]) =>
+      makeRegistry(
+        bellKind(() => {}),
+        options
+      )
+    world.kinds.push((options) => Effect.map(registry(options), (one) => void made.push(one)))
+    const node = yield* startNode(world, () => undefined, 0)
+    const [bells = assert.fail("no bells")] = made
+    const refs = Array.from({ length: count }, (): ActorRef => ({ workspace, kind: "bell", id: freshId("operation") }))
+    const until = (yield* Clock.currentTimeMillis) + 20_000
+    for (const ref of refs)
+      yield* bells.create(ref, { parent: null, attributes: "{}" }, { request: { type: "ring", ms: 20_000 } })
+    const stored = () => refs.flatMap((ref) => world.store.actors.get(keyOf(ref)) ?? [])
+    return {
+      node,
+      until,
+      /** When those fell silent that have. */
+      silent: () =>
+        stored().flatMap(({ facts }) => facts.flatMap(({ at, type }) => (type === "fell_silent" ? [at] : []))),
+      owners: () => new Set(stored().map(({ owner }) => owner))
+    }
+  })
+
+  it.effect("that are near have their actors in memory before they come, and wait for no look", () =>
+    Effect.gen(function* () {
+      const world = makeWorld()
+      const { node, owners, silent, until } = yield* ringing(world, 20)
+      yield* pass(10_000)
+      assert.deepStrictEqual([...owners()], [null], "they have left memory")
+      yield* pass(8_000)
+      assert.deepStrictEqual([...owners()], [node.incarnation])
+      const { claims } = world
+      yield* pass(3_000)
+      assert.strictEqual(silent().length, 20)
+      for (const at of silent()) assert.isTrue(at >= until && at <= until + 100, `${at - until} ms late`)
+      assert.strictEqual(world.claims, claims, "they have stayed")
+    })
+  )
+
+  it.effect("wait for a look where a node has as many actors as it is to hold", () =>
+    Effect.gen(function* () {
+      const world = makeWorld()
+      world.mostActors = 1
+      const { node, owners, silent, until } = yield* ringing(world, 1)
+      const busy = yield* create(node)
+      yield* node.deliver(busy, { request: submit("B\n/wait 60s") })
+      yield* pass(19_900)
+      assert.deepStrictEqual([...owners(), silent()], [null, []])
+      yield* pass(1_300)
+      const [at = 0] = silent()
+      assert.isTrue(at >= until && at <= until + 1_200, `${at - until} ms late`)
+    })
+  )
+
+  it.effect("that come at once are told so many at a time", () =>
+    Effect.gen(function* () {
+      const world = makeWorld()
+      const { silent } = yield* ringing(world, 1_200)
+      yield* pass(19_900)
+      world.slowness = Effect.sleep("1 second")
+      const counts: Array<number> = []
+      for (let i = 0; i < 4; i++) {
+        yield* pass(1_150)
+        counts.push(silent().length)
+      }
+      assert.deepStrictEqual(counts, [500, 1_000, 1_200, 1_200])
+    })
+  )
 })

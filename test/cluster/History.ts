@@ -79,8 +79,14 @@ export interface Newsroom {
   readonly subscriptions: ReadonlyArray<string>
   /** Of what was acknowledged: the seq of each text. */
   readonly appended: Map<string, number>
-  /** The instant of each schedule, milliseconds. */
+  /** The instant of each schedule that has one, milliseconds. */
   readonly schedules: Map<string, number>
+  /** The schedule of every minute: when it was made, milliseconds, and its runs as the API lists them, newest first. */
+  readonly minutely: {
+    readonly id: string
+    readonly madeAt: number
+    readonly runs: () => Promise<ReadonlyArray<unknown>>
+  }
   /** Events that the endpoint has taken. */
   readonly taken: Set<string>
 }

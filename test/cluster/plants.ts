@@ -82,8 +82,8 @@ export const plants: ReadonlyArray<Plant> = [
       claims(""),
       {
         file: "src/journal/agenda.ts",
-        find: "select a.actors from agenda a where a.owner is null and a.at <= now()",
-        put: "select a.actors from agenda a where a.at <= now()"
+        find: "select a.actors from agenda a where a.owner is null and a.at <= (select at from horizon)",
+        put: "select a.actors from agenda a where a.at <= (select at from horizon)"
       },
       {
         file: "src/journal/agenda.ts",
@@ -304,6 +304,18 @@ export const plants: ReadonlyArray<Plant> = [
         file: "actors/schedule/perform.ts",
         find: "    yield* clear(being, schedule, run)",
         put: "    yield* clear(being, schedule, run)\n    if (Math.random() < 0.3) yield* submit(being, schedule, { ...run, runId: `${run.runId.slice(0, -8)}00000000` })"
+      }
+    ],
+    fault: "kill -9",
+    caughtAs: /^J10/
+  },
+  {
+    name: "a fire without its fact",
+    edits: [
+      {
+        file: "actors/schedule/kind.ts",
+        find: "written: { facts: facts.map(row), happened",
+        put: 'written: { facts: facts.filter(({ type }) => type !== "ran" || Math.random() < 0.7).map(row), happened'
       }
     ],
     fault: "kill -9",

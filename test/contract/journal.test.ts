@@ -620,6 +620,13 @@ for (const [name, make] of Object.entries<() => Promise<World>>({
           yield* Effect.promise(() => world.lapse(a.lease.incarnation()))
           assert.deepStrictEqual(ids(yield* b.journal.due(100, allShards)), [mine[1]!.id, mine[0]!.id])
           assert.strictEqual((yield* b.journal.due(1, allShards)).length, 1)
+          // And, where that is asked, what will be by then.
+          assert.deepStrictEqual(ids(yield* b.journal.due(100, allShards, 30_000)), [mine[1]!.id, mine[0]!.id])
+          assert.deepStrictEqual(ids(yield* b.journal.due(100, allShards, 61_000)), [
+            mine[1]!.id,
+            mine[0]!.id,
+            mine[2]!.id
+          ])
           const taken = yield* b.journal.claim(mine[1]!)
           yield* b.journal.append(
             next(mine[1]!, { epoch: taken.epoch, rev: taken.head.rev }, { of: { runnableAt: null } })

@@ -2,7 +2,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { sql } from "kysely"
 import { afterAll, beforeAll } from "vitest"
-import { rollUpSpend, settleOverdue } from "../../src/agents/budgetChores.ts"
+import { Effect } from "effect"
+import { Budgets, screenReservationOf } from "../../src/agents/Budgets.ts"
+import { rollUpSpend, settleOverdue, totalSpend } from "../../src/agents/budgetChores.ts"
+import type { Database } from "../../src/database/Database.ts"
+import type { Lease } from "../../src/journal/Lease.ts"
 import { toUuid } from "../../src/domain/ids.ts"
 import { type Client, startServer, type TestServer } from "../setup/server.ts"
 import { assertRefused } from "./refusals.ts"
@@ -195,10 +199,7 @@ describe("a thread's maxCost", () => {
     assert.strictEqual((await logOf(alpha, threadId, ended(2))).at(-1)?.type, "turn_completed")
     // Lowered below what it has cost.
     assert.strictEqual((await alpha.patch(`/v1/threads/${threadId}`, { maxCost: 1e-8 })).status, 200)
-    const refused = await send(threadId, "three")
-    if (refused.status === 201)
-      assert.deepStrictEqual(failures(await logOf(alpha, threadId, ended(3))), ["thread_cost_exceeded"])
-    else assertRefused(refused, 402, "thread_cost_exceeded")
+    assertRefused(await send(threadId, "three"), 402, "thread_cost_exceeded")
   })
 
   it("that is reached within a turn fails it", async () => {
@@ -268,6 +269,67 @@ describe("chores of budgets", () => {
     ])
     assert.strictEqual(await server.runtime.runPromise(rollUpSpend()), 0)
     assert.strictEqual(await spentBy(agentId), 1.5)
+  })
+})
+
+describe("what an agent with a budget for all time has spent", () => {
+  const reserveFor = (agentId: string, threadId: string, amount: number) =>
+    server.runtime.runPromise(
+      Effect.flatMap(Budgets, ({ reserve }) =>
+        reserve({
+          workspace: server.workspaces.alpha,
+          id: screenReservationOf({ id: threadId, look: ++looks }),
+          agentId,
+          threadIds: [threadId],
+          amount,
+          prompt: 0,
+          known: 0
+        })
+      )
+    )
+  let looks = 0
+  /** To the last of what is left there is room for, and for no more. */
+  const isLeft = async (agentId: string, threadId: string, left: number) => {
+    assert.strictEqual(await reserveFor(agentId, threadId, 1e-6), "reserved")
+    assert.strictEqual(await reserveFor(agentId, threadId, left), "budget_exceeded")
+    assert.strictEqual(await reserveFor(agentId, threadId, left - 2e-6), "reserved")
+    await run(sql`delete from reservations where subject = ${toUuid(agentId)}`)
+  }
+
+  it("is summed up to an hour ago, and counts with what came since, also once that is rolled up or the sum is old", async () => {
+    const agentId = await agentWith({ limit: 10, window: "total" })
+    const threadId = await makeThread(alpha, agentId)
+    const now = Math.floor(Date.now() / 60_000)
+    const book = (minutesAgo: number) =>
+      run(sql`insert into spend_by_node (workspace, subject, minute, node, amount) values
+        (${toUuid(server.workspaces.alpha)}, ${toUuid(agentId)}, ${now - minutesAgo},
+          '00000000-0000-4000-8000-000000000001', 0.125)`)
+    const total = async () =>
+      (await run(sql`select until, amount from spend_totals where subject = ${toUuid(agentId)}`)).rows[0] as
+        | { readonly until: number; readonly amount: number }
+        | undefined
+    const work = <A, E>(effect: Effect.Effect<A, E, Database | Lease>) => server.runtime.runPromise(effect)
+    for (const minutesAgo of [20_000, 2_000, 1_000, 100, 5]) await book(minutesAgo)
+    await isLeft(agentId, threadId, 10 - 5 * 0.125)
+    assert.isAtLeast(await work(totalSpend()), 1)
+    assert.strictEqual((await total())?.amount, 4 * 0.125)
+    await isLeft(agentId, threadId, 10 - 5 * 0.125)
+    await work(rollUpSpend())
+    await isLeft(agentId, threadId, 10 - 5 * 0.125)
+    // It goes on from where it was, and is left alone where nothing has come.
+    await run(sql`update spend_totals set until = until - 20 where subject = ${toUuid(agentId)}`)
+    assert.strictEqual(await work(totalSpend()), 0)
+    await book(70)
+    await isLeft(agentId, threadId, 10 - 6 * 0.125)
+    assert.strictEqual(await work(totalSpend()), 1)
+    assert.strictEqual((await total())?.amount, 5 * 0.125)
+    await isLeft(agentId, threadId, 10 - 6 * 0.125)
+    // Of the day before: what came since may be rolled up already.
+    await run(sql`update spend_totals set until = ${now - 1_500}, amount = 0 where subject = ${toUuid(agentId)}`)
+    await isLeft(agentId, threadId, 10 - 6 * 0.125)
+    assert.strictEqual(await work(totalSpend()), 1)
+    assert.strictEqual((await total())?.amount, 5 * 0.125)
+    await isLeft(agentId, threadId, 10 - 6 * 0.125)
   })
 })
 

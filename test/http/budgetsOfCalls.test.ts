@@ -5,11 +5,12 @@ import { afterAll, beforeAll } from "vitest"
 import { chores } from "../../src/chores/chores.ts"
 import { toUuid } from "../../src/domain/ids.ts"
 import { toProviderName } from "../../src/models/toolNames.ts"
+import { UsageCounts } from "../../src/usage/UsageCounts.ts"
 import { openaiResponses } from "../models/servers/openaiResponses.ts"
 import { type Behaviour, type ProviderServer, startServer as startProvider } from "../models/servers/server.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
 import { ended, logOf, makeThread, submit } from "./threadFixture.ts"
-import { addToolset, eventually, makeWorker, only, resolveWait, waitsOf } from "./toolFixture.ts"
+import { addToolset, eventually, fresh, makeWorker, only, resolveWait, waitsOf } from "./toolFixture.ts"
 
 const priced = "openai/priced"
 const unpriced = "openai/unpriced"
@@ -57,6 +58,12 @@ const reservationsOf = (agentId: string) =>
     sql`select prompt, created_at < now() - interval '1 minute' as old from reservations
       where subject = ${toUuid(agentId)}`
   )
+const spentBy = async (agentId: string) => {
+  const [row = assert.fail()] = await run<{ readonly spent: number }>(
+    sql`select coalesce(sum(amount), 0)::float8 as spent from spent where subject = ${toUuid(agentId)}`
+  )
+  return row.spent
+}
 const answer: Behaviour = { kind: "answer", answer: { text: ["Yes."], usage: { input: 10, output: 1 } } }
 
 describe("an attempt that failed", () => {
@@ -88,6 +95,63 @@ describe("an attempt that failed", () => {
   })
 })
 
+describe("a subscription's screen", () => {
+  /** A message that its screen is asked about; the subscription, and the agent that pays. */
+  const screened = async (model: string, message: string) => {
+    const agentId = await worker([paid], {}, { budget: { limit: 1, window: "24h" } })
+    const feedId: string = (await server.alpha.post("/v1/feeds", { name: fresh("feed") })).body.feed.id
+    const screen = { model }
+    const made = await server.alpha.post(`/v1/agents/${agentId}/subscriptions`, { feedId, screen })
+    assert.strictEqual(made.status, 201, made.text)
+    const sent = await server.alpha.post(`/v1/feeds/${feedId}/messages`, { messages: [{ text: message }] })
+    assert.strictEqual(sent.status, 201, sent.text)
+    const id: string = made.body.id
+    return { agentId, id, path: `/v1/subscriptions/${id}` }
+  }
+
+  it.each<[string, Behaviour, number]>([
+    // Of 1,600 bytes and some words around them; four are a token.
+    ["costs its prompt where its answer broke off", { kind: "cut", text: ["Ye"] }, 480e-6],
+    ["costs nothing where its provider refused to answer", { kind: "status", status: 500 }, 0]
+  ])("%s", async (_, behaviour, cost) => {
+    const before = pricedProvider.requests.length
+    pricedProvider.enqueue(behaviour)
+    const { agentId, path } = await screened(priced, "x".repeat(1_600))
+    await eventually(
+      async () => (await server.alpha.get(path)).body.lastStatus === "failed",
+      "the screen has failed once"
+    )
+    assert.lengthOf(pricedProvider.requests, before + 1)
+    await server.alpha.patch(path, { enabled: false })
+    assert.deepStrictEqual(await reservationsOf(agentId), [])
+    assert.closeTo(await spentBy(agentId), cost, 100e-6)
+    // Its provider has told of no use. What was counted before the marker is written with it at the latest.
+    const { add } = await server.runtime.runPromise(UsageCounts)
+    const usage = { inputTokens: 1, outputTokens: 0, totalTokens: 1 }
+    add({ workspace: server.workspaces.alpha, agentId, model: "marker", at: Date.now(), usage })
+    const used = async () => (await server.alpha.get(`/v1/usage?agentId=${agentId}&groupBy=model`)).body.usage
+    await eventually(async () => (await used()).length > 0, "usage is written")
+    assert.deepStrictEqual(
+      (await used()).map(({ model }: { readonly model: string }) => model),
+      ["marker"]
+    )
+  })
+
+  it.each<[string, (path: string) => Promise<{ readonly status: number; readonly text: string }>]>([
+    ["a change of what it looks at", (path) => server.alpha.patch(path, { condition: "false" })],
+    ["a pause", (path) => server.alpha.patch(path, { enabled: false })],
+    ["the end of its subscription", (path) => server.alpha.delete(path)]
+  ])("that %s stops costs its prompt, and nothing stays set aside", async (_, stop) => {
+    const { agentId, path } = await screened(paid, "look\n/wait 600s")
+    await eventually(async () => (await reservationsOf(agentId)).length === 1, "the screen is paid for")
+    const [{ prompt } = assert.fail()] = await reservationsOf(agentId)
+    const stopped = await stop(path)
+    assert.isBelow(stopped.status, 300, stopped.text)
+    await eventually(async () => (await reservationsOf(agentId)).length === 0, "nothing is set aside")
+    assert.strictEqual(await spentBy(agentId), prompt)
+  })
+})
+
 describe("a call that lasts", () => {
   it("is not overdue as long as its node makes it, and costs once what it costs", async () => {
     const agentId = await worker([paid])
@@ -106,10 +170,7 @@ describe("a call that lasts", () => {
     assert.strictEqual((await server.alpha.post(`/v1/threads/${threadId}/cancel`)).status, 200)
     await logOf(server.alpha, threadId, ended(1))
     assert.deepStrictEqual(await reservationsOf(agentId), [])
-    const [{ spent } = assert.fail()] = await run<{ readonly spent: number }>(
-      sql`select sum(amount)::float8 as spent from spent where subject = ${toUuid(agentId)}`
-    )
-    assert.strictEqual(spent, reserved?.prompt)
+    assert.strictEqual(await spentBy(agentId), reserved?.prompt)
   })
 })
 

@@ -1,18 +1,21 @@
 /**
  * Operations on two nodes against a model: whatever is asked, decided and cancelled, in whatever order and by whomever,
- * an operation ends in one state, and what it asks for is carried out at most once.
+ * and whenever a node dies, an operation ends in one state, and what it asks for is carried out at most once.
  */
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import { sql } from "kysely"
 import { afterAll, beforeAll } from "vitest"
+import { operationsChores } from "../../http/actions/chore.ts"
 import { toUuid } from "../../src/domain/ids.ts"
-import { type Client, startServer, type TestServer } from "../setup/server.ts"
+import { Client, startServer, type TestServer } from "../setup/server.ts"
+import { Deaths } from "./dying.ts"
 
+const deaths = new Deaths()
 let server: TestServer
 let other: TestServer
 beforeAll(async () => {
-  server = await startServer({ name: "one" })
+  server = await startServer({ name: "one", database: deaths.layer })
   other = await startServer({ beside: server, name: "two" })
 })
 afterAll(async () => {
@@ -20,29 +23,42 @@ afterAll(async () => {
   await server.stop()
 })
 
+/** A change of rows, one that holds against a version, and a command to an actor. */
+const actions = ["agent.create", "agent.update", "identity.disable"] as const
+type Action = (typeof actions)[number]
 type State = "pending" | "completed" | "failed" | "denied" | "cancelled" | "expired"
 
 /** What the interface promises of one operation. */
 interface Model {
+  readonly action: Action
   state: State
   /** The key that asked was revoked. */
   isRevoked: boolean
+  /** How often what the request is about was changed by somebody else. */
+  moves: number
 }
 interface Real {
   readonly operationId: string
   /** The same request once more, on a node. */
   readonly ask: (node: number) => ReturnType<Client["send"]>
   readonly revoke: () => Promise<void>
+  /** The version of what it is about moves on. */
+  readonly move: () => Promise<void>
   readonly clients: { readonly [who in "asker" | "ben" | "cat"]: ReadonlyArray<Client> }
 }
 
 type Verdict = "approve" | "deny" | "cancel"
 const leadsTo = { approve: "completed", deny: "denied", cancel: "cancelled" } as const
 
+/** It would be refused by now: the key is no more, or the version is another one. */
+const isHopeless = ({ action, isRevoked, moves, state }: Model) =>
+  isRevoked || (action === "agent.update" && (moves > 0 || state === "completed"))
+
 /** Status and word that the interface owes; the state afterwards. */
-const expected = ({ isRevoked, state }: Model, verdict: Verdict, isAsker: boolean): readonly [number, State] => {
+const expected = (model: Model, verdict: Verdict, isAsker: boolean): readonly [number, State] => {
+  const { state } = model
   if (isAsker !== (verdict === "cancel")) return [403, state]
-  if (state === "pending") return [200, verdict === "approve" && isRevoked ? "failed" : leadsTo[verdict]]
+  if (state === "pending") return [200, verdict === "approve" && isHopeless(model) ? "failed" : leadsTo[verdict]]
   if (state === "expired") return [410, state]
   const same = state === leadsTo[verdict] || (state === "failed" && verdict === "approve")
   return [same ? 200 : 409, state]
@@ -140,10 +156,13 @@ class AskAgain implements fc.AsyncCommand<Model, Real> {
   check({ isRevoked }: Model) {
     return !isRevoked
   }
-  async run({ state }: Model, { ask, operationId }: Real) {
+  async run(model: Model, { ask, operationId }: Real) {
+    const { state } = model
     const { body, status, text } = await ask(this.node)
-    assert.strictEqual(status, 202, text)
-    assert.strictEqual(body.operation.id === operationId, state === "pending", `${this.toString()}: ${state}`)
+    // Nothing hopeless parks, also where it waits already.
+    assert.strictEqual(status, isHopeless(model) ? 412 : 202, `${this.toString()}: ${state}: ${text}`)
+    if (status === 202)
+      assert.strictEqual(body.operation.id === operationId, state === "pending", `${this.toString()}: ${state}`)
   }
   toString() {
     return `the same is asked on node ${this.node}`
@@ -163,6 +182,19 @@ class KeyIsRevoked implements fc.AsyncCommand<Model, Real> {
   }
 }
 
+class VersionMoves implements fc.AsyncCommand<Model, Real> {
+  check({ action }: Model) {
+    return action === "agent.update"
+  }
+  async run(model: Model, { move }: Real) {
+    await move()
+    model.moves++
+  }
+  toString() {
+    return "somebody else changes it"
+  }
+}
+
 const verdict = fc.constantFrom<Verdict>("approve", "deny", "cancel")
 const commands = fc.commands(
   [
@@ -172,42 +204,139 @@ const commands = fc.commands(
     fc.tuple(verdict, verdict).map((of) => new DecideAtOnce(...of)),
     fc.nat(1).map((node) => new AskAgain(node)),
     fc.constant(new KeyIsRevoked()),
+    fc.constant(new VersionMoves()),
     fc.constant(new TimePasses())
   ],
   { maxCommands: 6 }
 )
 
+const makeSpace = async () => {
+  const space = await server.workspace("model")
+  const make = async () => {
+    const client = await server.client(space)
+    return [client, other.at(client)]
+  }
+  const others = { ben: await make(), cat: await make() }
+  const [admin = assert.fail()] = others.cat
+  const profileId: string = (await admin.post("/v1/profiles", { name: "P", models: ["troupe/scripted"] })).body.profile
+    .id
+  const rules = [{ actions, principals: ["api_key"], require: true }]
+  assert.strictEqual((await admin.put("/v1/approval-policy", { rules })).status, 200)
+  // What people ask for does not park.
+  const person = await admin.post("/v1/auth/keys", { name: "person", kind: "user", scopes: ["read", "write"] })
+  assert.strictEqual(person.status, 201, person.text)
+  const mover = new Client(server.base, person.body.token)
+  return { admin, make, mover, others, profileId }
+}
+type Space = Awaited<ReturnType<typeof makeSpace>>
+
+/** What is asked for under a name of its own, and how often it has happened. */
+const subjectOf = async (action: Action, name: string, { admin, mover, profileId }: Space) => {
+  const identity = `${name.replace(" ", "-")}@example.com`
+  const path = `/v1/agents/${(await mover.post("/v1/agents", { name: "before", profileId })).body.agent.id}`
+  const versionOf = async () => Number((await admin.get(path)).headers.get("etag")?.replaceAll('"', ""))
+  const first = await versionOf()
+  const requests = {
+    "agent.create": (client: Client, headers = {}) => client.post("/v1/agents", { name, profileId }, headers),
+    "agent.update": (client: Client) => client.patch(path, { name }, { "if-match": `"${first}"` }),
+    "identity.disable": (client: Client, headers = {}) => client.post("/v1/identities/disable", { identity }, headers)
+  }
+  const carriedOut = {
+    "agent.create": async () => {
+      const { agents } = (await admin.get("/v1/agents?limit=200")).body
+      return agents.filter((agent: { readonly name: string }) => agent.name === name).length
+    },
+    "agent.update": async (moves: number) => {
+      const times = (await versionOf()) - first - moves
+      assert.strictEqual((await admin.get(path)).body.agent.name === name, times === 1)
+      return times
+    },
+    "identity.disable": async () => {
+      const { identities } = (await admin.get("/v1/identities?limit=200")).body
+      return identities.filter((one: { readonly identity: string }) => one.identity === identity).length
+    }
+  }
+  let tag = 0
+  const move = async () => {
+    const tags = [`t${++tag}`]
+    assert.strictEqual((await mover.patch(path, { tags })).status, 200)
+  }
+  return { ask: requests[action], carriedOut: carriedOut[action], move }
+}
+
 describe("an operation on two nodes", () => {
   it("ends in one state, and is carried out at most once", async () => {
-    const space = await server.workspace("model")
-    const make = async () => {
-      const client = await server.client(space)
-      return [client, other.at(client)]
-    }
-    const others = { ben: await make(), cat: await make() }
-    const [admin = assert.fail()] = others.cat
-    const profileId = (await admin.post("/v1/profiles", { name: "P", models: ["troupe/scripted"] })).body.profile.id
-    const rules = [{ actions: ["agent.create"], principals: ["api_key"], require: true }]
-    assert.strictEqual((await admin.put("/v1/approval-policy", { rules })).status, 200)
+    const space = await makeSpace()
+    const { admin, make, others } = space
     let runs = 0
     await fc.assert(
-      fc.asyncProperty(commands, async (sequence) => {
-        const name = `run ${++runs}`
+      fc.asyncProperty(fc.constantFrom(...actions), commands, async (action, sequence) => {
         const clients = { ...others, asker: await make() }
-        const ask = (node: number) => (clients.asker[node] ?? assert.fail()).post("/v1/agents", { name, profileId })
+        const { ask, carriedOut, move } = await subjectOf(action, `run ${++runs}`, space)
+        const askOn = (node: number) => ask(clients.asker[node] ?? assert.fail())
         const revoke = async () => {
           const key = (await (clients.asker[0] ?? assert.fail()).get("/v1/auth")).body.principal.id
           assert.strictEqual((await admin.delete(`/v1/auth/keys/${key}`)).status, 204)
         }
-        const asked = await ask(0)
+        const asked = await askOn(0)
         assert.strictEqual(asked.status, 202, asked.text)
-        const model: Model = { state: "pending", isRevoked: false }
-        const real = { operationId: asked.body.operation.id, ask, revoke, clients }
+        const model: Model = { action, state: "pending", isRevoked: false, moves: 0 }
+        const real = { operationId: asked.body.operation.id, ask: askOn, revoke, move, clients }
         await fc.asyncModelRun(() => ({ model, real }), sequence)
-        const made: ReadonlyArray<{ readonly name: string }> = (await admin.get("/v1/agents?limit=200")).body.agents
-        assert.strictEqual(made.filter((agent) => agent.name === name).length, model.state === "completed" ? 1 : 0)
+        assert.strictEqual(await carriedOut(model.moves), model.state === "completed" ? 1 : 0)
       }),
       { numRuns: 60, verbose: true }
     )
   }, 120_000)
+})
+
+describe("whichever commit of it its node dies at, an operation is parked once, and carried out once:", () => {
+  /** As every node does it now and then, ten seconds later. */
+  const tend = async () => {
+    const late = sql`update operations set resolved_at = now() - interval '11 seconds' where state = 'approved'`
+    await other.runtime.runPromise(other.database.run("test", (db) => late.execute(db)))
+    for (const { name, work } of operationsChores) if (name === "tend operations") await other.runtime.runPromise(work)
+  }
+
+  /** Asked of the node that may die, and of the other one where it has: what either has answered. */
+  const survive = async <A>(ask: (node: number) => Promise<A>): Promise<A> =>
+    (await deaths.survived(ask(0))) ?? (await ask(1))
+
+  const run = async (action: Action, verdict: "approve" | "deny", space: Space, name: string) => {
+    const { ask, carriedOut } = await subjectOf(action, name, space)
+    const asker = await space.make()
+    const on = (clients: ReadonlyArray<Client>, node: number) => clients[node] ?? assert.fail()
+    const asked = await survive((node) => ask(on(asker, node), { "idempotency-key": name }))
+    assert.strictEqual(asked.status, 202, asked.text)
+    const { id } = asked.body.operation
+    const decide = (node: number) => on(space.others.ben, node).post(`/v1/operations/${id}/${verdict}`)
+    const decided = await survive(decide)
+    assert.strictEqual(decided.status, 200, decided.text)
+    await tend()
+    const { operation } = (await decide(1)).body
+    assert.strictEqual(operation.state, leadsTo[verdict])
+    const key: string = (await on(asker, 1).get("/v1/auth")).body.principal.id
+    const parked = await server.runtime.runPromise(
+      server.database.run("test", (db) => sql`select from operations where requested_by ->> 'id' = ${key}`.execute(db))
+    )
+    assert.lengthOf(parked.rows, 1)
+    assert.strictEqual(await carriedOut(0), verdict === "approve" ? 1 : 0)
+  }
+
+  it.each<[Action, "approve" | "deny", number]>([
+    ["agent.create", "approve", 2],
+    ["agent.update", "approve", 2],
+    ["identity.disable", "approve", 3],
+    ["agent.create", "deny", 2]
+  ])("%s, %s", async (action, verdict, commits) => {
+    const space = await makeSpace()
+    deaths.at(undefined)
+    await run(action, verdict, space, `${action} ${verdict}`)
+    assert.strictEqual(deaths.commits, commits)
+    for (let commit = 1; commit <= commits; commit++)
+      for (const fault of ["before", "after"] as const) {
+        deaths.at({ commit, fault })
+        await run(action, verdict, space, `${action} ${verdict} ${fault} ${commit}`)
+      }
+  })
 })

@@ -3,6 +3,10 @@
  * none is forgotten.
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { sql } from "kysely"
+import { long, short } from "../../src/database/shorthand.ts"
+import { toUuid } from "../../src/domain/ids.ts"
+import { limits } from "../../src/domain/limits.ts"
 import { type Nodes, type Run, type Scenario, startNodes, until, withEachCrash } from "./crashing.ts"
 import { ended, logOf, makeAgent, text } from "./threadFixture.ts"
 import { only } from "./toolFixture.ts"
@@ -31,8 +35,8 @@ const soon = (ms = 700) => new Date(Date.now() + ms).toISOString()
 const once = (ms?: number) => ({ type: "once", at: soon(ms) })
 const never = { type: "once", at: new Date(Date.now() + 86_400_000).toISOString() }
 const pathOf = ({ agentId, id }: Schedule) => `/v1/agents/${agentId}/schedules/${id}`
-const make = async (run: Run, more: object = {}): Promise<Schedule> => {
-  const agentId = await makeAgent(run.client)
+const make = async (run: Run, more: object = {}, models?: ReadonlyArray<string>): Promise<Schedule> => {
+  const agentId = await makeAgent(run.client, models)
   const body = { name: "S", target: { mode: "spawn" }, trigger: once(), message: { content: text("go") }, ...more }
   const { schedule } = await run.post(`/v1/agents/${agentId}/schedules`, body)
   return { id: schedule.id, agentId }
@@ -42,6 +46,32 @@ const byHand = async (run: Run, schedule: Schedule): Promise<ScheduleRun> =>
 const read = async (run: Run, schedule: Schedule) => (await run.client.get(pathOf(schedule))).body.schedule
 const runsOf = async (run: Run, schedule: Schedule): Promise<ReadonlyArray<ScheduleRun>> =>
   (await run.client.get(`${pathOf(schedule)}/runs?limit=200`)).body.runs
+
+/** The schedule's actor as it would be had nobody looked for so long, and had so many of its fires failed. */
+const neglected = async (run: Run, { id }: Schedule, ms: number, failures = 0): Promise<void> => {
+  const uuid = toUuid(id)
+  const carry = await until("nobody has it", async () => {
+    const [row] = await run.query(
+      sql<{
+        readonly carry: string
+        readonly owner: string | null
+      }>`select carry, owner from heads where id = ${uuid}::uuid`
+    )
+    if (row === undefined || row.owner !== null) return undefined
+    const read = JSON.parse(long(row.carry))
+    return (read.next ?? null) !== null && read
+  })
+  const instant = carry.next.instant - Math.ceil((carry.next.instant - Date.now() + ms) / hourMs) * hourMs
+  const changed = short(JSON.stringify({ ...carry, failures, next: { instant, moment: instant } }))
+  await run.query(sql`with one as (update heads set carry = ${changed}, runnable_at = now() where id = ${uuid}::uuid
+    returning id) insert into agenda (at, actors) select now(), array[id] from one`)
+}
+const hourMs = 3_600_000
+/** Every hour, and half of one is over: however long a run takes, none comes by itself. */
+const hourly = () => ({
+  trigger: { type: "interval", seconds: hourMs / 1_000, startAt: new Date(Date.now() - hourMs / 2).toISOString() },
+  catchUpSeconds: hourMs / 1_000
+})
 
 /** All turns that the schedule has begun, with when. */
 const turnsOf = async (run: Run, { agentId, id }: Schedule) => {
@@ -78,7 +108,9 @@ const hasRun = async (run: Run, schedule: Schedule, ...ends: ReadonlyArray<strin
     turns.map(({ turnId }) => turnId),
     started.map(({ turnId = "" }) => turnId)
   )
-  for (const { scheduledAt, turnId } of started) {
+  // One by hand is of the clock of whoever was asked for it.
+  for (const { by, scheduledAt, turnId } of started) {
+    if (by === "manual") continue
     const { occurredAt } = turns.find((turn) => turn.turnId === turnId) ?? assert.fail("no turn")
     assert.isAtLeast(Date.parse(String(occurredAt)), Date.parse(scheduledAt))
   }
@@ -165,6 +197,25 @@ const scenarios: ReadonlyArray<Scenario> = [
       await run.patch(pathOf(schedule), { trigger: never })
       await run.patch(pathOf(schedule), { trigger: once(500), name: "sooner" })
       await hasRun(run, schedule, "started")
+    }
+  },
+  {
+    name: "instants that nobody was there for",
+    does: async (run) => {
+      const schedule = await make(run, hourly())
+      await neglected(run, schedule, 2 * hourMs)
+      const [fired, missed] = await hasRun(run, schedule, "started", "missed")
+      assert.include(await read(run, schedule), { enabled: true, lastStatus: "started" })
+      assert.isBelow(Date.parse(missed?.scheduledAt ?? ""), Date.parse(fired?.scheduledAt ?? ""))
+    }
+  },
+  {
+    name: "the fifth fire that fails in a row",
+    does: async (run) => {
+      const schedule = await make(run, hourly(), ["nobody/nothing"])
+      await neglected(run, schedule, 0, limits.scheduleFailures - 1)
+      await hasRun(run, schedule, "model_unavailable")
+      assert.include(await read(run, schedule), { enabled: false, disabledReason: "failures", lastStatus: "failed" })
     }
   },
   {

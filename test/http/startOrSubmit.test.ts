@@ -3,8 +3,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { afterAll, beforeAll } from "vitest"
 import { Registries } from "../../actors/Registries.ts"
+import { makeSubmit } from "../../actors/subscription/submitting.ts"
 import { type StartedThread, Threads } from "../../actors/thread/Threads.ts"
+import { blank } from "../../machines/subscription/context.ts"
+import { restore } from "../../machines/subscription/fold.ts"
 import { sibling } from "../../src/domain/ids.ts"
+import type { SubscriptionSettings } from "../../src/domain/subscription.ts"
 import { freshId } from "../../src/seed.ts"
 import { type Client, startServer, type TestServer } from "../setup/server.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
@@ -136,4 +140,49 @@ describe("a message under a derived id", () => {
       [inputId]
     )
   })
+})
+
+describe("a batch of a subscription", () => {
+  /** The job of a subscription that somebody has made, with such a batch in hand. */
+  const hand = (threadId: string, inputId: string, maker: string, target: "spawn" | "reuse") => {
+    const batch = { from: 1, to: 1, count: 1, hops: 0, text: "#1 news", threadId, inputId }
+    const settings: SubscriptionSettings = {
+      cadence: { mode: "immediate" },
+      target: { mode: target },
+      includeSelf: false
+    }
+    const being = {
+      ref: { workspace: server.workspaces.alpha, kind: "subscription", id: freshId("subscription") },
+      parent: agentId,
+      attributes: JSON.stringify({
+        createdBy: { type: "api_key", id: "key_of_maker", identity: maker },
+        feedId: freshId("feed")
+      }),
+      createdAt: 0,
+      head: { updatedAt: 0 },
+      snapshot: restore({ ...blank, settings, batch }),
+      desk: { queuedMs: () => 0 }
+    }
+    return () => server.runtime.runPromise(Effect.flatMap(makeSubmit, (submit) => submit(being, inputId)))
+  }
+
+  it.each(["spawn", "reuse"] as const)(
+    "that was accepted is answered as before once nobody may act for it, target %s; one that was not is passed over",
+    async (target) => {
+      const maker = `${freshId("key")}@example.com`
+      const [threadId, inputId] = [freshId("thread"), freshId("input")]
+      const give = hand(threadId, inputId, maker, target)
+      const taken = { type: "submitted" as const, inputId, turnId: sibling("turn", inputId) }
+      assert.deepStrictEqual(await give(), taken)
+      assert.strictEqual((await alpha.post("/v1/identities/disable", { identity: maker })).status, 200)
+      assert.deepStrictEqual(await give(), taken)
+      const fresh = freshId("input")
+      assert.deepStrictEqual(await hand(freshId("thread"), fresh, maker, target)(), {
+        type: "passed",
+        inputId: fresh,
+        reason: "identity_disabled"
+      })
+      assert.strictEqual((await messagesOf(threadId)).length, 1)
+    }
+  )
 })

@@ -331,28 +331,34 @@ describe("a disabled subscription", () => {
   })
 })
 
-/** What a feed does to it, and its jobs: numbers choose. */
+/** What a feed does to it, its jobs, its clients and its node: numbers choose. */
 const walked = (settings: SubscriptionSettings, choices: ReadonlyArray<number>) => {
   const s = new Subject().make(settings)
   /** Seqs that match; all that the feed holds is one more each time. */
   const matching = new Set<number>()
-  const handed: Array<number> = []
+  /** Those that it is done with, in that order: handed over, or passed over with a fact that says so. */
+  const dealtWith: Array<number> = []
+  const reasons = new Set<string>()
   let lastSeq = 0
   let isListed = true
+  /** The next instant of a cadence that waits for such. */
+  const instant = () => s.at + 50_000
   const waiting = () =>
     [...matching].filter((seq) => s.context.noticed.some(({ from, to }) => from <= seq && seq <= to))
-  const look = () => {
+  const look = (isScreened = false) => {
     const { look, noticed } = s.context
     if (look === null) return
     const found = waiting().sort((a, b) => a - b)
     const to = noticed.at(-1)?.to ?? 0
     const [from] = found
-    if (from === undefined) s.found({ is: "nothing", to })
-    else if (!look.closes && found.length < mostOf(settings)) s.found({ is: "few", from, to, count: found.length })
-    else {
-      const seqs = found.slice(0, mostOf(settings))
-      s.batch(from, seqs.length < mostOf(settings) ? to : (seqs.at(-1) ?? to), seqs)
-    }
+    if (from === undefined) return void s.found({ is: "nothing", to })
+    if (!look.closes && found.length < mostOf(settings))
+      return void s.found({ is: "few", from, to, count: found.length })
+    const seqs = found.slice(0, mostOf(settings))
+    const last = seqs.length < mostOf(settings) ? to : (seqs.at(-1) ?? to)
+    if (!isScreened) return void s.batch(from, last, seqs)
+    s.found({ is: "dismissed", from, to: last, count: seqs.length })
+    dealtWith.push(...seqs)
   }
   const list = () => {
     const { listing } = s.context
@@ -360,40 +366,100 @@ const walked = (settings: SubscriptionSettings, choices: ReadonlyArray<number>) 
     s.tell({ type: "listed", version: listing.version, lastSeq, archived: false })
     isListed = s.context.disabled === null
   }
-  const submit = () => {
+  /** The batch in hand comes to its end. */
+  const end = (tell: () => void) => {
     if (s.context.batch === null) return
     const began = s.facts.findLast((fact) => fact.type === "began")
-    s.submitted()
-    if (began?.type === "began") handed.push(...began.seqs)
+    tell()
+    assert.isNull(s.context.batch)
+    if (began?.type === "began") dealtWith.push(...began.seqs)
   }
-  const steps = [
-    () => {
-      lastSeq++
-      matching.add(lastSeq)
-      if (isListed) s.notice(lastSeq)
-    },
-    () => void lastSeq++,
+  const submit = () => end(() => s.submitted())
+  const escalating = (tell: () => void) => () => void (s.snapshot.value === "escalating" && tell())
+  const append = (isMatch: boolean, isNoticed: boolean, exact = true) => {
+    lastSeq++
+    if (isMatch) matching.add(lastSeq)
+    if (isListed && isNoticed)
+      s.tell({ type: "notice", from: lastSeq, to: lastSeq, count: 1, exact, instant: instant() })
+  }
+  const failure = { code: "internal", text: "", refused: false, budget: false }
+  const enable = () => void s.configure({ enabled: true })
+  const steps: ReadonlyArray<() => void> = [
+    () => append(true, true),
+    () => append(false, false),
     look,
     submit,
     list,
-    () => void (s.snapshot.value === "escalating" && s.refused({ refused: false })),
+    escalating(() => s.refused({ refused: false })),
     () => {
       s.at += 40_000
-      s.tell({ type: "due" })
+      s.tell({ type: "due", instant: instant() })
     },
     () => s.configure({ enabled: false }),
-    () => s.configure({ enabled: true })
+    enable,
+    // There was no time to judge it, and it does not match.
+    () => append(false, true, false),
+    () => append(true, true, false),
+    () => look(true),
+    escalating(() => s.refused()),
+    // As often as it takes.
+    () => {
+      while (s.snapshot.value === "escalating") {
+        s.refused()
+        s.at = s.context.retryAt ?? s.at
+        s.tell({ type: "due", instant: instant() })
+      }
+    },
+    escalating(() => s.refused({ budget: true, retryAfterMs: 60_000 })),
+    escalating(() => {
+      const { batch } = s.context
+      s.tell({ type: "refused", inputId: batch?.inputId ?? "", failure, threadId: `${batch?.threadId} next` })
+    }),
+    escalating(() =>
+      end(() => s.tell({ type: "passed", inputId: s.context.batch?.inputId ?? "", reason: "identity_disabled" }))
+    ),
+    () => s.tell({ type: "unevaluated", look: s.context.look?.number ?? -1, failure: { ...failure, refused: true } }),
+    () => s.tell({ type: "poison" }),
+    () => s.tell({ type: "disable", reason: "agent_archived" }),
+    () => s.configure({ settings: { ...settings, name: `Name ${s.context.version}` } }),
+    () => s.configure({ settings: { ...settings, condition: "true", intent: `${s.context.version}` } }),
+    // Of another look, another batch, another version: nobody waits for these.
+    () => {
+      const before = plain(s.snapshot)
+      s.tell({ type: "evaluated", look: -1, found: { is: "nothing", to: lastSeq } })
+      for (const type of ["submitted", "passed", "refused"] as const)
+        s.tell(
+          type === "submitted"
+            ? { type, inputId: "another", turnId: "trn" }
+            : type === "passed"
+              ? { type, inputId: "another", reason: "identity_disabled" }
+              : { type, inputId: "another", failure }
+        )
+      s.tell({ type: "listed", version: -1, lastSeq, archived: false })
+      assert.deepStrictEqual(plain(s.snapshot), before)
+    },
+    // Its node dies: another one takes it up from what it has kept, and begins what that implies.
+    () => {
+      s.snapshot = restore(JSON.parse(JSON.stringify(s.context)))
+      s.running.clear()
+      for (const job of jobsOf(s.context)) s.running.add(JSON.stringify(job))
+    }
   ]
-  for (const choice of choices) steps[choice % steps.length]?.()
+  // What disables it is one of many: it is to get somewhere before.
+  const all = [...steps, ...steps.slice(0, 5), ...steps.slice(0, 5), ...Array.from({ length: 3 }, () => enable)]
+  for (const choice of choices) all[choice % all.length]?.()
   s.configure({ enabled: true })
-  for (let i = 0; i < 120; i++) {
+  const isAtRest = ({ batch, listing, look, noticed }: Context) =>
+    batch === null && listing === null && look === null && noticed.length === 0
+  for (let i = 0; i < 150 && !isAtRest(s.context); i++) {
     list()
     look()
     submit()
     s.at += 1_000_000
-    s.tell({ type: "due" })
+    s.tell({ type: "due", instant: instant() })
   }
-  return { handed, matching: [...matching], context: s.context, lastSeq }
+  for (const fact of s.facts) if (fact.type === "disabled") reasons.add(fact.reason)
+  return { dealtWith, matching: [...matching], context: s.context, reasons }
 }
 
 describe("what may come next of a subscription", () => {
@@ -454,19 +520,24 @@ describe("what may come next of a subscription", () => {
 })
 
 describe("whatever comes", () => {
-  it.each([
+  const instants = { mode: "schedule", expression: "0 9 * * *", timezone: "Europe/Berlin" } as const
+  it.each<readonly [string, SubscriptionSettings]>([
     ["immediate", immediate],
-    ["window", windowed]
-  ])(
-    "each message that matches is handed over once and in order (%s), and a fold finds the live one",
-    (_, settings) => {
-      fc.assert(
-        fc.property(fc.array(fc.nat({ max: 8 }), { maxLength: 60 }), (choices) => {
-          const { handed, matching } = walked(settings, choices)
-          assert.deepStrictEqual(handed, matching)
-        }),
-        { numRuns: 200 }
-      )
-    }
-  )
+    ["immediate, three at a time", { ...immediate, cadence: { mode: "immediate", maxMessages: 3 } }],
+    ["window", windowed],
+    ["instants", { ...immediate, cadence: instants, target: { mode: "reuse" } }]
+  ])("each message that matches is dealt with once and in order (%s), and a fold finds the live one", (_, settings) => {
+    const reasons = new Set<string>()
+    fc.assert(
+      fc.property(fc.array(fc.nat({ max: 36 }), { maxLength: 60, size: "max" }), (choices) => {
+        const walk = walked(settings, choices)
+        assert.deepStrictEqual(walk.dealtWith, walk.matching)
+        assert.deepStrictEqual(walk.context.noticed, [])
+        assert.isAtLeast(walk.context.cursor, Math.max(0, ...walk.matching))
+        for (const reason of walk.reasons) reasons.add(reason)
+      }),
+      { numRuns: 60, examples: [[[0, 0, 0, 6, 6, 2, 13]], [[7]], [[18]], [[19]]] }
+    )
+    assert.sameMembers([...reasons], ["requested", "failures", "poisoned", "agent_archived"])
+  })
 })

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
+import type { ModelSettings } from "../../src/domain/modelSettings.ts"
 import { layer } from "../../src/models/layer.ts"
 import { Models, type ModelReply, type Prompt, type PromptMessage } from "../../src/models/Model.ts"
 import { toProviderName } from "../../src/models/toolNames.ts"
@@ -20,8 +21,10 @@ interface Way {
   readonly signs: boolean
   /** Whether a call's input can be broken JSON on this wire. */
   readonly rawInput: boolean
-  /** How at most 321 tokens, and little reasoning or else a temperature of 0.25, look in its requests. */
-  readonly settings: readonly [string, string?]
+  /** How at most 4,321 tokens, a temperature of 1.5 and little reasoning look in its requests. */
+  readonly settings: Readonly<Record<string, unknown>>
+  /** What it does not know of them: no property of its requests has that name. */
+  readonly unknown: ReadonlyArray<string>
 }
 
 const ways: ReadonlyArray<Way> = [
@@ -32,7 +35,8 @@ const ways: ReadonlyArray<Way> = [
     model: { id: "openai/gpt-5" },
     signs: true,
     rawInput: true,
-    settings: [`"max_output_tokens":321`, `"effort":"low"`]
+    settings: { max_output_tokens: 4_321, reasoning: { effort: "low" } },
+    unknown: ["temperature"]
   },
   {
     title: "openai chat",
@@ -41,7 +45,8 @@ const ways: ReadonlyArray<Way> = [
     model: { id: "openai/gpt-4o", api: "chat" },
     signs: false,
     rawInput: true,
-    settings: [`"max_tokens":321`, `"temperature":0.25`]
+    settings: { max_tokens: 4_321, temperature: 1.5 },
+    unknown: ["reasoning_effort"]
   },
   {
     title: "anthropic",
@@ -50,7 +55,8 @@ const ways: ReadonlyArray<Way> = [
     model: { id: "anthropic/claude-sonnet-4-5" },
     signs: true,
     rawInput: true,
-    settings: [`"max_tokens":`, `"thinking"`]
+    settings: { max_tokens: 4_321, thinking: { type: "enabled", budget_tokens: 2_160 } },
+    unknown: ["temperature"]
   },
   {
     title: "google",
@@ -59,7 +65,10 @@ const ways: ReadonlyArray<Way> = [
     model: { id: "google/gemini-3-pro-preview" },
     signs: true,
     rawInput: false,
-    settings: [`"maxOutputTokens":321`, `"thinkingLevel":"low"`]
+    settings: {
+      generationConfig: { maxOutputTokens: 4_321, temperature: 1.5, thinkingConfig: { thinkingLevel: "low" } }
+    },
+    unknown: []
   },
   {
     title: "openai-compatible",
@@ -68,7 +77,8 @@ const ways: ReadonlyArray<Way> = [
     model: { id: "local/llama", provider: "openai-compatible" },
     signs: true,
     rawInput: true,
-    settings: [`"max_tokens":321`, `"temperature":0.25`]
+    settings: { max_tokens: 4_321, temperature: 1.5 },
+    unknown: ["reasoning_effort"]
   }
 ]
 
@@ -425,16 +435,18 @@ describe.each(ways)("a model of $title", (way) => {
     )
   )
 
-  it("is asked with the settings of the profile, as its provider names them", () =>
+  it("is asked with the settings of the profile, as its provider names them, and without what it does not know", () =>
     Effect.runPromise(
       withProvider(way, [{ kind: "answer", answer: { text: ["ok"] } }], (server) =>
         Effect.gen(function* () {
           const models = yield* Models
-          const settings = { maxOutputTokens: 321, temperature: 0.25, reasoning: "low" } as const
+          const settings = { maxOutputTokens: 4_321, temperature: 1.5, reasoning: "low" } as const
           yield* models.sample({ modelId: id, prompt: promptOf([user("go")]), onText: () => {}, settings })
-          const asked = JSON.stringify(server.requests[0])
-          expect(asked).toContain(way.settings[0])
-          if (way.settings[1] !== undefined) expect(asked).toContain(way.settings[1])
+          yield* models.sample({ modelId: id, prompt: promptOf([user("go")]), onText: () => {} })
+          const [asked, plain] = server.requests
+          expect(asked).toMatchObject(way.settings)
+          for (const name of way.unknown) expect(JSON.stringify(asked)).not.toContain(`"${name}"`)
+          expect(JSON.stringify(plain)).not.toMatch(/temperature|effort|thinking/)
         })
       )
     ))
@@ -578,4 +590,40 @@ describe.each(ways)("a model of $title", (way) => {
       })
     )
   )
+})
+
+describe("a model of anthropic that thinks so many tokens", () => {
+  const way = ways.find(({ title }) => title === "anthropic") ?? expect.fail("no such way")
+  /** What it is asked, for these settings. */
+  const asked = (settings: ModelSettings) =>
+    Effect.runPromise(
+      withProvider(way, [{ kind: "answer", answer: { text: ["ok"] } }], (server) =>
+        Effect.gen(function* () {
+          const models = yield* Models
+          const prompt = promptOf([user("go")])
+          yield* models.sample({ modelId: way.model.id, prompt, onText: () => {}, settings })
+          return server.requests[0]
+        })
+      )
+    )
+
+  it.each<[number, "low" | "high", number | undefined]>([
+    [1, "high", undefined],
+    [2_047, "low", undefined],
+    [2_048, "low", 1_024],
+    [5_000, "high", 2_500],
+    [60_000, "low", 6_400],
+    [64_000, "high", 32_000],
+    // More than the model writes.
+    [1_000_000, "high", 32_000]
+  ])("of %d tokens in all, thinking %s, writes no more of both", async (maxOutputTokens, reasoning, budget) => {
+    const request = await asked({ maxOutputTokens, reasoning })
+    expect(request).toMatchObject({ max_tokens: Math.min(maxOutputTokens, 64_000) })
+    if (budget === undefined) expect(request).not.toHaveProperty("thinking")
+    else expect(request).toMatchObject({ thinking: { type: "enabled", budget_tokens: budget } })
+  })
+
+  it("is as free in its choice of words as its provider allows", async () => {
+    expect(await asked({ temperature: 1.5 })).toMatchObject({ temperature: 1 })
+  })
 })

@@ -69,6 +69,7 @@ const tours = [
   { document: "docs/budgets.md", what: "the tour of budgets works as it stands", least: 5, isPasted: true },
   { document: "docs/feeds.md", what: "the tour of feeds works as it stands", least: 4, isPasted: true },
   { document: "docs/images.md", what: "the tour of images works as it stands", least: 4, isPasted: true },
+  { document: "docs/schedules.md", what: "the tour of schedules works as it stands", least: 4, isPasted: true },
   { document: "docs/subscriptions.md", what: "the tour of subscriptions works as it stands", least: 4, isPasted: true },
   { document: "docs/tour-newsroom.md", what: "the tour of a newsroom works as it stands", least: 4, isPasted: true },
   { document: "docs/memory.md", what: "the tour of memory works as it stands", least: 7, isPasted: true }

@@ -1,9 +1,13 @@
 /** What a schedule does at its moments, over a clock that the test moves: its preparation and its chart together. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { Decided } from "../../actors/schedule/Decided.ts"
+import { makePerform } from "../../actors/schedule/perform.ts"
 import { makePrepare } from "../../actors/schedule/prepare.ts"
 import { decide, start } from "../../machines/schedule/decide.ts"
+import type { Snapshot } from "../../machines/schedule/chart.ts"
 import type { Fact } from "../../machines/schedule/facts.ts"
+import { restore, resume } from "../../machines/schedule/fold.ts"
 import type { ScheduleInput } from "../../src/schedules/schedule.ts"
 import { made, ref, storedOf } from "./stored.ts"
 
@@ -13,6 +17,7 @@ const day = 86_400_000
 /** A schedule whose runs begin at once. */
 const makeWalk = (input: Partial<ScheduleInput>) => {
   const prepare = makePrepare({
+    decided: new Decided(),
     directory: { agent: () => Effect.succeed({ archived: false }), identityDisabled: () => false },
     isOver: () => Effect.succeed(true),
     read: () => Effect.succeed(storedOf(input))
@@ -107,5 +112,58 @@ describe("a schedule that nobody was there for", () => {
       ]
     )
     assert.isAbove(turns, 10)
+  })
+})
+
+describe("a fire", () => {
+  it("is begun with the schedule that it was decided on, and reads it again only where that is gone", async () => {
+    let reads = 0
+    const read = () => Effect.sync(() => storedOf({ name: `reading ${++reads}` }))
+    const decided = new Decided()
+    const prepare = makePrepare({
+      decided,
+      directory: { agent: () => Effect.succeed({ archived: false }), identityDisabled: () => false },
+      isOver: () => Effect.succeed(true),
+      read
+    })
+    const notAsked = () => Effect.die("not asked")
+    const perform = makePerform({
+      decided,
+      isOver: notAsked,
+      read,
+      untilOver: notAsked,
+      threads: {
+        cancel: notAsked,
+        remove: notAsked,
+        submitAs: notAsked,
+        start: () => Effect.succeed({ kind: "created", body: JSON.stringify({ turnId: "trn_x" }) })
+      }
+    })
+    const being = (snapshot: Snapshot) => ({
+      ref,
+      parent: null,
+      attributes: "{}",
+      createdAt: 0,
+      head: { updatedAt: 0 },
+      snapshot,
+      desk: { queuedMs: () => 0 }
+    })
+    const tell = (snapshot: Snapshot, type: "configure" | "due", at: number) =>
+      Effect.map(prepare({ ref, snapshot }, { type }, at), (command) => decide(snapshot, command))
+    const armed = (await Effect.runPromise(tell(start(), "configure", made))).next
+    const { jobs, next } = await Effect.runPromise(tell(armed, "due", made + minute))
+    assert.strictEqual(reads, 2)
+    const [job = assert.fail("nothing begins")] = jobs
+    for (const [times, whole] of [
+      [2, "from the decision"],
+      [3, "a second time"]
+    ] as const) {
+      const outcome = await Effect.runPromise(perform(being(next), job))
+      assert.deepInclude(outcome, { type: "started", turnId: "trn_x" })
+      assert.strictEqual(reads, times, whole)
+    }
+    const [resumed = assert.fail("nothing goes on")] = resume(restore(JSON.parse(JSON.stringify(next.context))))
+    await Effect.runPromise(perform(being(next), resumed))
+    assert.strictEqual(reads, 4, "after a crash")
   })
 })

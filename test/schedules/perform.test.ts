@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { type ActorError, Declined, type Reply, Unreachable } from "../../actors/Actor.ts"
+import { Decided } from "../../actors/schedule/Decided.ts"
 import { makePerform, type SchedulePerforming } from "../../actors/schedule/perform.ts"
 import type { Firing } from "../../machines/schedule/commands.ts"
 import { start } from "../../machines/schedule/decide.ts"
@@ -54,6 +55,7 @@ const performing = (
   const remove = said("remove", answers.remove ?? [nothing])
   const begin = said("start", [accepted])
   const perform = makePerform({
+    decided: new Decided(),
     read: () => Effect.succeed(storedOf(input)),
     isOver: () => Effect.succeed(false),
     untilOver: () => Effect.never,

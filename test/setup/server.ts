@@ -153,6 +153,8 @@ export interface ServerOptions {
   readonly reviewers?: Layer.Layer<Reviewers>
   /** What stands before the journal, and may fail. */
   readonly journal?: Layer.Layer<Journal, never, Journal | Database>
+  /** What stands before the database of all but the lease. */
+  readonly database?: Layer.Layer<Database, never, Database>
 }
 
 const busOf = ({ beside, bus }: ServerOptions) =>
@@ -163,11 +165,12 @@ const services = (url: string, options: ServerOptions) => {
   const lease = layerPostgresLease({ name: options.name ?? "test", ttl: options.leaseTtlMs ?? 3_000 }).pipe(
     Layer.provide(database)
   )
+  const asked = options.database?.pipe(Layer.provide(database)) ?? database
   const models = options.models === undefined ? layerScripted : layerModels(options.models)
   const envelope = SecretEnvelope.layer([{ id: "test", key: Redacted.make(new Uint8Array(32).fill(9)) }])
   const outbound = Outbound.layer({ allowPrivateNetwork: true, ...options.outbound })
   const ground = Layer.mergeAll(
-    database,
+    asked,
     lease,
     busOf(options),
     models,

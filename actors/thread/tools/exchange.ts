@@ -45,12 +45,12 @@ export class Untold extends Data.TaggedError("Untold")<{ readonly why: string; r
 
 /** The threads of this node, as they are asked here. */
 export interface Births {
-  /** Delivers the first command to a thread that is not here yet; nothing to one that is. */
+  /** Delivers the first command to a thread that is not here yet, and has its answer; nothing to one that is. */
   readonly ensure: (
     ref: ActorRef,
     birth: { readonly parent: string; readonly attributes: string },
     request: ThreadRequest
-  ) => Effect.Effect<void, ActorError>
+  ) => Effect.Effect<Reply | undefined, ActorError>
   readonly tell: (ref: ActorRef, request: ThreadRequest) => Effect.Effect<Reply, ActorError>
   readonly isHere: (ref: ActorRef) => boolean
 }
@@ -112,6 +112,7 @@ export const makeExchange = ({ endings, reads, threads }: Exchanging) => {
         }
       )
       .pipe(
+        Effect.asVoid,
         // Anything but a refusal may pass, or somebody was faster: the next look says.
         Effect.catch((failure) =>
           failure._tag === "Refused"

@@ -23,6 +23,7 @@ import * as webhooks from "./020_webhooks.ts"
 import * as cause from "./021_cause.ts"
 import * as rotation from "./022_rotation.ts"
 import * as imageNames from "./023_image_names.ts"
+import * as spendTotals from "./024_spend_totals.ts"
 
 export const migrations: Record<string, Migration> = {
   "001_journal": journal,
@@ -47,5 +48,6 @@ export const migrations: Record<string, Migration> = {
   "020_webhooks": webhooks,
   "021_cause": cause,
   "022_rotation": rotation,
-  "023_image_names": imageNames
+  "023_image_names": imageNames,
+  "024_spend_totals": spendTotals
 }

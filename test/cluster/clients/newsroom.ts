@@ -4,7 +4,8 @@
  *
  * J8. Seqs have no gaps; no reader skips one; an acknowledged message stands where its client was told, once; every match
  *     is handed over once, in the order of the feed.
- * J10. No instant fires twice, or early, and none is forgotten.
+ * J10. No instant fires twice, or early, and none is forgotten: of a schedule of every minute, too. Each fire is a run,
+ *     and each run that has begun is a fire.
  * W1. Whoever is told of turns is told of each that has ended, at least once, and nothing is held to be told that was not.
  */
 import { once } from "node:events"
@@ -42,7 +43,8 @@ const listenTo = async (taken: Set<string>, random: () => number) => {
   return `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}/`
 }
 
-const openNewsroom = async ({ create, history, name, ...office }: Office, caller: Caller): Promise<Newsroom> => {
+const openNewsroom = async (office: Office, caller: Caller): Promise<Newsroom> => {
+  const { create, history, name } = office
   const profileId = await create(caller, "/v1/profiles", { name: "news", models: ["troupe/scripted"] }, "profile", "id")
   const agentId = await create(caller, "/v1/agents", { name: "reporter", profileId }, "agent", "id")
   const feedId = await create(caller, "/v1/feeds", { name: `${name}/${office.workspace.id}` }, "feed", "id")
@@ -61,9 +63,42 @@ const openNewsroom = async ({ create, history, name, ...office }: Office, caller
     await subscribe({ mode: "immediate", maxMessages: 5 }),
     await subscribe({ mode: "window", windowSeconds: 30, maxMessages: 4 })
   ]
-  const room = { agentId, feedId, webhookId, subscriptions, appended: new Map(), schedules: new Map(), taken }
+  const minutely = await everyMinute(office, caller, agentId)
+  const room = { agentId, feedId, webhookId, subscriptions, appended: new Map(), schedules: new Map(), minutely, taken }
   history.newsrooms.push(room)
   return room
+}
+
+const minuteMs = 60_000
+
+/** Whatever is missed is one run, so that every instant is in the list of runs. */
+const everyMinute = async (
+  { create, workspace }: Pick<Office, "create" | "workspace">,
+  caller: Caller,
+  agentId: string
+) => {
+  const path = `/v1/agents/${agentId}/schedules`
+  const body = {
+    name: "minutely",
+    trigger: { type: "cron", expression: "* * * * *", timezone: "UTC" },
+    target: { mode: "spawn" },
+    catchUpSeconds: 3_600,
+    message: { content: [{ type: "text", text: workspace.canary }] }
+  }
+  const id = await create(caller, path, body, "schedule", "id")
+  const made = await caller.ask("GET", `${path}/${id}`)
+  const runs = async () => {
+    const found: Array<unknown> = []
+    for (let cursor = ""; ; ) {
+      const page = await caller.ask("GET", `${path}/${id}/runs?limit=100${cursor}`)
+      if (page?.status !== 200) throw new Error(`the runs of ${id} cannot be read: ${page?.status}`)
+      found.push(...list(page.body, "runs"))
+      const next = field(page.body, "nextCursor")
+      if (next === "") return found
+      cursor = `&cursor=${encodeURIComponent(next)}`
+    }
+  }
+  return { id, madeAt: Date.parse(field(made?.body, "schedule", "createdAt")), runs }
 }
 
 export const reportNews = async (office: Office) => {
@@ -115,9 +150,11 @@ export const reportNews = async (office: Office) => {
     }
   }
   await Promise.all([report(), follow()])
+  await caller.ask("PATCH", `/v1/agents/${room.agentId}/schedules/${room.minutely.id}`, { enabled: false })
 }
 
 interface Told {
+  readonly threadId: string
   readonly principal: string
   readonly at: number
   readonly texts: ReadonlyArray<string>
@@ -125,24 +162,74 @@ interface Told {
 
 /** Messages of others to the agent's threads, thread by thread in order, and the ends of turns. */
 const readThreads = async ({ pool }: Cluster, agentId: string) => {
-  const { rows } = await pool.query<FactColumns>(
-    `select ${factColumns} from facts f join heads h on h.id = f.actor
+  const { rows } = await pool.query<FactColumns & { readonly thread: string }>(
+    `select h.id as thread, ${factColumns} from facts f join heads h on h.id = f.actor
       where h.parent = $1 and h.kind = 'thread' and f.seq is not null order by h.id, f.pos`,
     [toUuid(agentId)]
   )
   const told: Array<Told> = []
   const ended: Array<string> = []
-  for (const { at, event, turn, type } of rows.map(storedFact)) {
+  for (const { thread, ...row } of rows) {
+    const { at, event, turn, type } = storedFact(row)
     if (turn !== null && (type === "turn_completed" || type === "turn_failed")) ended.push(turn)
     if (type !== "user_message") continue
     const body: unknown = JSON.parse(event)
     told.push({
+      threadId: fromUuid("thread", thread),
       principal: field(body, "principal", "id"),
       at,
       texts: list(body, "content").map((block) => field(block, "text"))
     })
   }
   return { told, ended }
+}
+
+/** What schedules of the agent have put down of their runs, schedule by schedule. */
+const runsOf = async ({ pool }: Cluster, agentId: string) => {
+  const { rows } = await pool.query<FactColumns & { readonly schedule: string }>(
+    `select h.id as schedule, ${factColumns} from facts f join heads h on h.id = f.actor
+      where h.parent = $1 and h.kind = 'schedule' and f.seq is not null order by h.id, f.pos`,
+    [toUuid(agentId)]
+  )
+  return Map.groupBy(
+    rows.map(({ schedule, ...row }): unknown => ({
+      ...JSON.parse(storedFact(row).event),
+      scheduleId: fromUuid("schedule", schedule)
+    })),
+    (run) => field(run, "scheduleId")
+  )
+}
+
+/** What J10 finds wrong in the runs of one schedule, and in what it has said to whom. */
+const wrongRuns = (id: string, runs: ReadonlyArray<unknown>, fires: ReadonlyArray<Told>): ReadonlyArray<string> => {
+  const wrong: Array<string> = []
+  const begun = new Set<string>()
+  for (const [instant, same] of Map.groupBy(runs, (run) => field(run, "scheduledAt")))
+    if (same.length > 1) wrong.push(`J10: ${same.length} runs of ${id} are of ${instant}`)
+  for (const run of runs) {
+    const [at, startedAt, status] = ["scheduledAt", "startedAt", "status"].map((name) => field(run, name))
+    if (status !== "started") {
+      if (status !== "skipped") wrong.push(`J10: a run of ${id} is ${status} ${field(run, "reason")}`)
+      continue
+    }
+    if (Date.parse(startedAt ?? "") < Date.parse(at ?? "")) wrong.push(`J10: ${id} has fired at ${startedAt} for ${at}`)
+    begun.add(field(run, "threadId"))
+  }
+  for (const { threadId } of fires)
+    if (!begun.delete(threadId)) wrong.push(`J10: no run of ${id} has begun ${threadId}`)
+  for (const threadId of begun) wrong.push(`J10: a run of ${id} is said to have begun ${threadId}`)
+  return wrong
+}
+
+/** Of a schedule of every minute: from the first one on, up to the last that it has a run of. */
+const forgotten = (id: string, madeAt: number, runs: ReadonlyArray<unknown>): ReadonlyArray<string> => {
+  const instants = runs.map((run) => Date.parse(field(run, "scheduledAt")))
+  const counted = runs.reduce<number>((sum, run) => sum + Number(field(run, "count") || 1), 0)
+  const first = Math.floor(madeAt / minuteMs) * minuteMs + minuteMs
+  const passed = runs.length === 0 ? 0 : (Math.max(...instants) - first) / minuteMs + 1
+  return counted === passed
+    ? []
+    : [`J10: ${id} has runs of ${counted} of ${passed} instants since ${new Date(first).toISOString()}`]
 }
 
 const messagesOf = async ({ pool }: Cluster, feedId: string) => {
@@ -163,7 +250,7 @@ const deliveriesOf = async ({ pool }: Cluster, webhookId: string) => {
 }
 
 const wrongIn = async (cluster: Cluster, room: Newsroom): Promise<ReadonlyArray<string>> => {
-  const { agentId, appended, feedId, schedules, subscriptions, taken, webhookId } = room
+  const { agentId, appended, feedId, minutely, schedules, subscriptions, taken, webhookId } = room
   const messages = await messagesOf(cluster, feedId)
   const { ended, told } = await readThreads(cluster, agentId)
   const deliveries = await deliveriesOf(cluster, webhookId)
@@ -182,11 +269,19 @@ const wrongIn = async (cluster: Cluster, room: Newsroom): Promise<ReadonlyArray<
     if (!isDeepStrictEqual(handed, matches))
       wrong.push(`J8: ${id} has handed over ${handed.join(" ")}, and ${matches.join(" ")} match`)
   }
+  const runs = await runsOf(cluster, agentId)
+  const firesOf = (id: string) => told.filter(({ principal }) => principal === id)
   for (const [id, instant] of schedules) {
-    const fires = told.filter(({ principal }) => principal === id)
+    const fires = firesOf(id)
     if (fires.length !== 1) wrong.push(`J10: ${id} has fired ${fires.length} times`)
     for (const { at } of fires) if (at < instant) wrong.push(`J10: ${id} has fired ${instant - at} ms early`)
+    wrong.push(...wrongRuns(id, runs.get(id) ?? [], fires))
   }
+  const { id, madeAt } = minutely
+  const listed = await minutely.runs()
+  wrong.push(...wrongRuns(id, listed, firesOf(id)), ...forgotten(id, madeAt, listed))
+  if (!isDeepStrictEqual(listed.toReversed(), runs.get(id) ?? []))
+    wrong.push(`J10: the runs of ${id} are not listed as they are in its log`)
   const announced = Map.groupBy(deliveries, ({ turn }) => turn)
   for (const turn of ended)
     if (announced.get(turn)?.length !== 1) wrong.push(`W1: ${announced.get(turn)?.length ?? 0} events tell of ${turn}`)
