@@ -459,8 +459,12 @@ describe("usage", () => {
     })
     await makeAgent(alpha, ["troupe/scripted"], { name: "Newest" })
     await submit(alpha, await makeThread(alpha, payer), "/usage 1000000 0\n/say paid")
-    const spent = async () => (await alpha.get(`/v1/usage?agentId=${payer}`)).body.budget.spent
-    while ((await spent()) === 0) await setTimeout(100)
+    // What is spent is booked with the call; nodes write what they have counted every second.
+    const isCounted = async () => {
+      const { budget, usage } = (await alpha.get(`/v1/usage?agentId=${payer}`)).body
+      return budget.spent > 0 && usage.length > 0
+    }
+    while (!(await isCounted())) await setTimeout(100)
     await open("/limits", async ({ page }) => {
       // A page of one: the agent is on the second.
       await page.route("**/v1/agents?*", (route) =>
