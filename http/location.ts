@@ -3,20 +3,41 @@
  * again.
  */
 
-/** Last segment of the path -> prefix of the id, and where such things are below. */
-const places: { readonly [segment: string]: readonly [prefix: string, place: (path: string) => string] } = {
-  agents: ["agt_", (path) => path],
-  profiles: ["prof_", (path) => path],
-  roles: ["role_", (path) => path],
-  connections: ["conn_", (path) => path],
-  toolsets: ["tset_", (path) => path],
-  subscriptions: ["sub_", () => "/v1/subscriptions"],
-  keys: ["key_", (path) => path],
-  rotate: ["key_", (path) => path.replace(/\/key_\w+\/rotate$/, "")],
-  webhooks: ["whk_", (path) => path],
-  threads: ["thr_", (path) => path],
-  messages: ["inp_", (path) => path.replace(/messages$/, "queue")],
-  retry: ["inp_", (path) => path.replace(/retry$/, "queue")]
+type Place = (path: string, body: string) => string | undefined
+
+/** Where the thing that a body names by an id of this form is: below its path, unless told otherwise. */
+const named =
+  (prefix: string, below = (path: string) => path): Place =>
+  (path, body) => {
+    // Quotes inside of a text are escaped: what matches is a property.
+    const id = new RegExp(`"id":"(${prefix}[0-9a-z]+)"`).exec(body)?.[1]
+    return id === undefined ? undefined : `${below(path)}/${id}`
+  }
+
+const queued = named("inp_", (path) => path.replace(/(?:messages|retry)$/, "queue"))
+const appended: Place = (path, body) => {
+  const from = /"startSeq":(\d+)/.exec(body)?.[1]
+  return from === undefined ? undefined : `${path}?startSeq=${from}`
+}
+
+/** By the last segment of the path. */
+const places: { readonly [segment: string]: Place } = {
+  agents: named("agt_"),
+  profiles: named("prof_"),
+  roles: named("role_"),
+  connections: named("conn_"),
+  toolsets: named("tset_"),
+  subscriptions: named("sub_", () => "/v1/subscriptions"),
+  keys: named("key_"),
+  rotate: named("key_", (path) => path.replace(/\/key_\w+\/rotate$/, "")),
+  webhooks: named("whk_"),
+  feeds: named("feed_"),
+  schedules: named("sch_"),
+  run: (path) => path.replace(/run$/, "runs"),
+  images: named("img_", () => "/v1/images"),
+  threads: named("thr_"),
+  messages: (path, body) => (path.startsWith("/v1/feeds/") ? appended : queued)(path, body),
+  retry: queued
 }
 
 /** What a client is told of an operation that waits: where it is, and when to look. */
@@ -32,10 +53,6 @@ export const keptHeaders = (status: number, path: string, body: string): Readonl
 /** The header of a 201; nothing for a path that creates nothing. */
 export const locationOf = (path: string, body: string): { readonly location?: string } => {
   const bare = path.replace(/\/$/, "")
-  const found = places[bare.slice(bare.lastIndexOf("/") + 1)]
-  if (found === undefined) return {}
-  const [prefix, place] = found
-  // Quotes inside of a text are escaped: what matches is a property.
-  const id = new RegExp(`"id":"(${prefix}[0-9a-z]{26})"`).exec(body)?.[1]
-  return id === undefined ? {} : { location: `${place(bare)}/${id}` }
+  const place = places[bare.slice(bare.lastIndexOf("/") + 1)]?.(bare, body)
+  return place === undefined ? {} : { location: place }
 }

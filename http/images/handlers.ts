@@ -74,7 +74,9 @@ export const ImagesHandlers = HttpApiBuilder.group(
           return yield* writes.post("images.upload", async (tx) => {
             const { fresh, image } = await keepImage(tx, workspace, agentId, { ...picture, id, bytes })
             if (fresh) quotas.add(workspace, "stored_bytes", bytes.length)
-            return jsonAnswer({ image }, fresh ? 201 : 200)
+            return fresh
+              ? jsonAnswer({ image }, 201, { location: `/v1/images/${image.id}` })
+              : jsonAnswer({ image }, 200)
           })
         })
       )

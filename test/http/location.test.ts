@@ -4,6 +4,8 @@ import { locationOf } from "../../http/location.ts"
 import { sharedServer, type TestServer } from "../setup/server.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
 
+const tinyPng = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVQI12P4DwABAQEAG7buVgAAAABJRU5ErkJggg=="
+
 let server: TestServer
 beforeAll(async () => {
   server = await sharedServer()
@@ -17,7 +19,21 @@ it("a repeated request has the Location of the first", async () => {
   const thread = await makeThread(alpha, agentId)
   await submit(alpha, thread, "/fail model_error on purpose")
   await logOf(alpha, thread, ended(1))
+  const feedId = (await alpha.post("/v1/feeds", { name: "news" })).body.feed.id
+  const schedule = {
+    name: "S",
+    trigger: { type: "interval", seconds: 3_600 },
+    target: { mode: "spawn" },
+    message: { content: text("Hello") }
+  }
+  const schedules = `/v1/agents/${agentId}/schedules`
+  const scheduleId = (await alpha.post(schedules, schedule)).body.schedule.id
   const requests: ReadonlyArray<readonly [string, object]> = [
+    ["/v1/feeds", { name: "more" }],
+    [`/v1/feeds/${feedId}/messages`, { messages: [{ text: `"id":"inp_00000000000000000000000000"` }] }],
+    [schedules, { ...schedule, name: "T" }],
+    [`${schedules}/${scheduleId}/run`, {}],
+    [`/v1/agents/${agentId}/images`, { format: "png", data: tinyPng }],
     ["/v1/profiles", { name: "P", models: ["troupe/scripted"] }],
     ["/v1/agents", { name: "A", profileId }],
     ["/v1/auth/keys", { name: "K", scopes: ["read"] }],

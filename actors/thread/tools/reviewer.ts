@@ -1,6 +1,6 @@
 /**
  * Reviews for agent hooks: each in a thread of the reviewing agent, which judges nothing but this
- * one message, runs no agent hooks itself (tools.ts) and asks no other agents.
+ * one message, runs no agent hooks itself (tools/toolkit.ts) and asks no other agents.
  *
  * Y1. The thread has the body of the delivery's id: a question that is asked again finds it.
  * Y2. What it costs is booked on the agent that is reviewed (kind.ts).

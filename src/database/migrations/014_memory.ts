@@ -16,7 +16,7 @@ const statements = [
   ) with (fillfactor = 50)`,
   // `value` is null where the entry is deleted: its row goes on as the one to lock, and as the end of its chain of
   // versions. The store's own word stands among the words, in upper case as no word of a text does, so that a search
-  // reads nothing of other stores (src/memory/search.ts).
+  // reads nothing of other stores (src/memory/searching.ts).
   sql`create table if not exists memory_entries (
     workspace  uuid not null,
     store      uuid not null,
