@@ -54,6 +54,7 @@ export default defineConfig({
           ...programs,
           name: "browser",
           include: ["test/browser/**/*.test.ts"],
+          isolate: false,
           maxWorkers: 2,
           sequence: { groupOrder: 1 }
         }

@@ -4,7 +4,7 @@
  * nor inputs nor outputs are ever in it.
  */
 import type { AnyMachineSnapshot, AnyStateMachine } from "xstate"
-import { type ChartDefinition, definitionOf } from "./definition.ts"
+import { type ChartDefinition, type ChartTransition, definitionOf } from "./definition.ts"
 import { makePaths } from "./path.ts"
 
 /** A fact as the journal holds it. `event` and `detail` are JSON texts. */
@@ -98,24 +98,53 @@ interface InspectedDefinition<Fact extends object, Folded> {
   readonly entered?: (fact: Fact) => ReadonlyArray<string>
   readonly doing: (folded: Folded) => ReadonlyArray<Doing>
   readonly context: (folded: Folded) => Readonly<Record<string, unknown>>
-  /** Where more is known of what may come than which events the state takes. */
+  /**
+   * Of guards that ask the command: how they answer every command now. Undefined, as of guards that are not named:
+   * that is the command's to say.
+   */
+  readonly answered?: Readonly<Record<string, (folded: Folded) => boolean | undefined>>
+  /** Where more is known of what may come than the chart tells. */
   readonly now?: (folded: Folded, kept: Kept) => Now
 }
 
-/** The events that a state takes, and where they may lead. */
+/** What an event may come to, of the transitions that are tried for it in their order. */
+const cameTo = (
+  event: string,
+  tried: ReadonlyArray<ChartTransition>,
+  answerOf: (guard: string) => boolean | undefined
+): PossibleEvent => {
+  const targets = new Set<string>()
+  let mayDo = false
+  let refusedBy: string | undefined
+  for (const { actions, guard, target } of tried) {
+    const answer = guard === undefined ? true : answerOf(guard)
+    const does = actions.length > 0 || target !== undefined
+    // Nothing happens: it is never taken, or it is, and changes nothing.
+    if (answer === false || !does) refusedBy ??= guard
+    else mayDo = true
+    if (does && answer !== false && target !== undefined) targets.add(target)
+    if (answer === true) break
+  }
+  return { event, targets: [...targets], ...(mayDo || refusedBy === undefined ? {} : { refusedBy }) }
+}
+
+/** The events that a state takes, where they may lead, and what refuses those that lead nowhere now. */
 const takenBy = (
   { transitions }: ChartDefinition,
   tried: ReturnType<typeof makePaths>["tried"],
-  state: string
+  state: string,
+  answerOf: (guard: string) => boolean | undefined
 ): ReadonlyArray<PossibleEvent> =>
   [...new Set(transitions.flatMap(({ event }) => event ?? []))].flatMap((event) => {
     const found = tried(state, event)
-    return found.length === 0 ? [] : [{ event, targets: [...new Set(found.flatMap(({ target }) => target ?? []))] }]
+    return found.length === 0 ? [] : [cameTo(event, found, answerOf)]
   })
 
 export const defineInspected = <Fact extends object, Folded>(kind: InspectedDefinition<Fact, Folded>): Inspected => {
   const definition = definitionOf(kind.chart)
   const { find, tried } = makePaths(definition, kind.told)
+  for (const name of Object.keys(kind.answered ?? {}))
+    if (!definition.transitions.some(({ guard }) => guard === name)) throw new Error(`no guard is named ${name}`)
   /** Parsed once, whoever asks: a fold and the step that it is of. */
   const parsed = new WeakMap<WrittenFact, Fact>()
   const factOf = (written: WrittenFact) => {
@@ -134,7 +163,7 @@ export const defineInspected = <Fact extends object, Folded>(kind: InspectedDefi
       context: () => kind.context(folded),
       now: (kept) =>
         kind.now?.(folded, kept) ?? {
-          possible: takenBy(definition, tried, kind.stateOf(folded)),
+          possible: takenBy(definition, tried, kind.stateOf(folded), (guard) => kind.answered?.[guard]?.(folded)),
           context: kind.context(folded)
         },
       copy: () => foldingOf(folded)

@@ -20,6 +20,8 @@ export const makeScheduleInspected = (factOf: Parameters<typeof defineInspected<
     factOf,
     evolve,
     stateOf,
+    // A run may wait with no instant behind it.
+    answered: { hasMoment: ({ next }) => (next === null ? false : undefined) },
     doing: (context) => {
       const { firing, held, lastTurn, next } = context
       return [

@@ -33,6 +33,14 @@ export const makeSubscriptionInspected = (factOf: Parameters<typeof defineInspec
     factOf,
     evolve,
     stateOf,
+    answered: {
+      staleListing: ({ listing }) => (listing === null ? true : undefined),
+      archivedFeed: ({ disabled }) => (disabled === null ? undefined : false),
+      staleLook: ({ look }) => (look === null ? true : undefined),
+      staleBatch: ({ batch }) => (batch === null ? true : undefined),
+      pauseOverInHand: ({ batch }) => (batch === null ? false : undefined),
+      pauseOver: ({ batch }) => (batch === null ? undefined : false)
+    },
     doing: (context) => [
       ...jobsOf(context).flatMap(({ params, type }) => (type === "abandon" ? [] : [{ type, ...params }])),
       ...(stateOf(context) === "backingOff" && context.retryAt !== null

@@ -8,7 +8,7 @@ import { chatCompletions } from "../models/servers/chatCompletions.ts"
 import { type ProviderServer, startServer as startProvider } from "../models/servers/server.ts"
 import { launchBrowser } from "../setup/chromium.ts"
 import { buildConsole } from "../setup/console.ts"
-import { isFitForAll, type Open, openConsole, shoot } from "../setup/consolePage.ts"
+import { go, isFitForAll, shoot, visiting } from "../setup/consolePage.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
 import { ended, logOf, makeThread, submit } from "../http/threadFixture.ts"
 import { addToolset, call, eventually, makeWorker, resolveWait, waitsOf } from "../http/toolFixture.ts"
@@ -61,8 +61,7 @@ afterAll(async () => {
   await built?.remove()
 })
 
-const open = (path: string, use: (open: Open) => Promise<void>, options: object = {}) =>
-  openConsole(browser, { base: server.base, token: server.alpha.token, path, options }, use)
+const open = visiting(() => ({ browser, base: server.base, token: server.alpha.token }))
 
 const isIn = (page: Page, state: string, kind = "thread") =>
   page.getByRole("img", { name: `The chart of ${kind}: in ${state}`, exact: true }).waitFor()
@@ -87,7 +86,7 @@ const judged = async () => {
   return { threadId, waitId: wait?.id ?? "" }
 }
 
-const past = async () => {
+const makePast = async () => {
   const { threadId, waitId } = await judged()
   await resolveWait(server.alpha, threadId, waitId, { type: "tool_result", output: 1 })
   await logOf(server.alpha, threadId, ended(1))
@@ -95,6 +94,9 @@ const past = async () => {
   assert.isAbove(steps.length, 5)
   return { threadId, steps, end: steps.at(-1).pos }
 }
+let made: ReturnType<typeof makePast> | undefined
+/** The same thread for all that only look at it. */
+const past = () => (made ??= makePast())
 
 interface Shown {
   readonly state: string | null
@@ -180,7 +182,7 @@ describe("the chart of a thread", () => {
     provider.enqueue({ kind: "status", status: 429, headers: { "retry-after": "50" } })
     const threadId = await makeThread(server.alpha, worker)
     const scripted = { mode: "interrupt", model: "troupe/scripted" }
-    await open(`/threads/${threadId}/chart`, async ({ page }) => {
+    await open(`/threads/${threadId}/chart`, async ({ page, seen }) => {
       await isIn(page, "idle")
       await submit(server.alpha, threadId, "to a busy model")
       await isIn(page, "running.opening")
@@ -208,6 +210,8 @@ describe("the chart of a thread", () => {
       await letPass()
       await isIn(page, "idle")
       await region(page, "What goes on").getByText("Nothing.").waitFor()
+      const streams = seen.asked.filter((url) => url.includes("/events/stream?afterSeq="))
+      assert.match(streams.at(-1) ?? "", /types=[a-z,]*\bstep\b/, "it is told of steps that write no event")
     })
   })
 
@@ -240,7 +244,7 @@ describe("the chart of a thread", () => {
       const late = await hold(page, /\/v1\/.*\/steps\?/)
       const asked: Array<string> = []
       page.on("request", (request) => void (/\/v1\/.*\/chart\?/.test(request.url()) && asked.push(request.url())))
-      await page.goto(`${server.base}/console/threads/${threadId}/chart?pos=${wide.fromPos}`)
+      await go(page, `/threads/${threadId}/chart?pos=${wide.fromPos}`)
       const told = await toldAt(threadId, wide.fromPos)
       assert.strictEqual(told.state, wide.to)
       assert.deepStrictEqual(await shownAt(page, wide.fromPos), told)
@@ -252,14 +256,22 @@ describe("the chart of a thread", () => {
       await slider(page).press("ArrowLeft")
       assert.deepStrictEqual(await shownAt(page, wide.pos), await toldAt(threadId, wide.pos))
       late.letGo()
-      await slider(page).press("ArrowRight")
+      // As soon as they have come, the next place is the end of a step.
+      await eventually(async () => {
+        await slider(page).press("ArrowRight")
+        if ((await slider(page).inputValue()) === String(following.pos)) return true
+        await slider(page).press("ArrowLeft")
+        return false
+      }, "the step behind it is known")
       await shownAt(page, following.pos)
+      await go(page, `/threads/${threadId}`)
+      await region(page, "Chart").waitFor({ state: "detached" })
       const came = page.waitForResponse(/\/v1\/.*\/steps\?/)
-      await page.goto(`${server.base}/console/threads/${threadId}/chart?pos=${wide.fromPos}`)
+      await go(page, `/threads/${threadId}/chart?pos=${wide.fromPos}`)
       await came
       assert.deepStrictEqual(await shownAt(page, wide.fromPos), told)
       // By an event, as links name it.
-      await page.goto(`${server.base}/console/threads/${threadId}/chart?seq=${wide.fromSeq}`)
+      await go(page, `/threads/${threadId}/chart?seq=${wide.fromSeq}`)
       assert.deepStrictEqual(await shownAt(page, wide.pos), told)
     })
   })
@@ -321,7 +333,7 @@ describe("the chart of a thread", () => {
     const { steps, threadId } = await past()
     await open(`/threads/${threadId}`, async ({ page }) => {
       const late = await hold(page, /\/v1\/.*\/steps\?/)
-      await page.goto(`${server.base}/console/threads/${threadId}/chart?pos=0`)
+      await go(page, `/threads/${threadId}/chart?pos=0`)
       await shownAt(page, 0)
       const passed = await page.evaluateHandle<Array<string>>(`(() => {
         const passed = []

@@ -3,22 +3,20 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import type { Browser } from "playwright-core"
 import { limits } from "../../src/domain/limits.ts"
 import { launchBrowser } from "../setup/chromium.ts"
-import { buildConsole } from "../setup/console.ts"
-import { type Client, startServer, type TestServer } from "../setup/server.ts"
-import { isFitForAll, type Open, openConsole, overhang, shoot } from "../setup/consolePage.ts"
+import { sharedConsole } from "../setup/console.ts"
+import type { Client, TestServer } from "../setup/server.ts"
+import { go, holdsIn, isFitForAll, overhang, shoot, turnTo, visiting } from "../setup/consolePage.ts"
 import { ended, logOf, makeAgent, makeThread, submit } from "../http/threadFixture.ts"
 import { addToolset, makeWorker, resolveWait, waitsOf } from "../http/toolFixture.ts"
 
 let server: TestServer
 let alpha: Client
 let browser: Browser
-let built: Awaited<ReturnType<typeof buildConsole>>
 /** Calls of thread.rename want a person's word. */
 let asking: string
 let plain: string
 beforeAll(async () => {
-  built = await buildConsole()
-  server = await startServer({ served: { console: built.folder } })
+  server = await sharedConsole()
   alpha = server.alpha
   browser = await launchBrowser()
   const role = await alpha.post("/v1/roles", {
@@ -38,11 +36,9 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser?.close()
   await server?.stop()
-  await built?.remove()
 })
 
-const open = (path: string, use: (open: Open) => Promise<void>, options: object = {}) =>
-  openConsole(browser, { base: server.base, token: alpha.token, path, options }, use)
+const open = visiting(() => ({ browser, base: server.base, token: alpha.token }))
 
 const waiting = async (title: string) => {
   const threadId = await makeThread(alpha, asking)
@@ -108,41 +104,34 @@ describe("the inbox", () => {
       assert.include(JSON.stringify(log.find(({ type }) => type === "wait_resolved")), "not this name")
     })
   })
+})
 
-  it("lets a call through with another input, and shows what changes", async () => {
-    const threadId = await waiting("Before")
-    await open("", async ({ page }) => {
-      await page.getByRole("article").waitFor()
-      await page.keyboard.press("j")
-      await page.keyboard.press("e")
-      const input = page.getByLabel("Input, as JSON")
-      await input.fill("{")
-      assert.isTrue(await page.getByRole("button", { name: "Allow with this input" }).isDisabled())
-      await input.fill('{\n  "title": "After"\n}')
-      assert.include(await page.getByRole("region", { name: "What changes" }).innerText(), '+   "title": "After"')
-      await page.getByRole("button", { name: "Allow with this input" }).click()
-      await logOf(alpha, threadId, ended(1))
+describe("a list of threads", () => {
+  it("asks for its first page alone when one of them changes, and shows the change", async () => {
+    const agent = await makeAgent(alpha)
+    const made: Array<string> = []
+    for (let i = 0; i < 60; i++) made.push(await makeThread(alpha, agent, { title: `Thread ${i}` }))
+    await open(`/threads?agentId=${agent}`, async ({ page, seen }) => {
+      await page.getByText("Thread 59", { exact: true }).waitFor()
+      await holdsIn(
+        page,
+        `(() => {
+          const place = document.querySelector(".scroller")
+          place.scrollTop = place.scrollHeight
+          return [...place.querySelectorAll(".title")].some((title) => title.innerText === "Thread 0")
+        })()`
+      )
+      seen.asked.splice(0)
+      await submit(alpha, made[0] ?? "", "awake")
+      await page.evaluate(`document.querySelector(".scroller").scrollTop = 0`)
+      await page.locator(".scroller li").first().getByText("Thread 0", { exact: true }).waitFor()
+      const asked = seen.asked.filter((url) => url.includes("/v1/threads?") && url.includes("limit=50"))
+      assert.isNotEmpty(asked)
+      assert.deepStrictEqual(
+        asked.filter((url) => url.includes("cursor=")),
+        []
+      )
     })
-    assert.strictEqual((await alpha.get(`/v1/threads/${threadId}`)).body.thread.title, "After")
-  })
-
-  it("shows a key that may only read which scope is missing", async () => {
-    await waiting("Looked at")
-    const reader = await alpha.post("/v1/auth/keys", { name: "reader", scopes: ["read"] })
-    const context = await browser.newContext()
-    try {
-      const page = await context.newPage()
-      await page.goto(`${server.base}/console#key=${reader.body.token}`)
-      const allow = page.getByRole("button", { name: "Allow" })
-      await allow.waitFor()
-      assert.isTrue(await allow.isDisabled())
-      assert.strictEqual(await allow.getAttribute("title"), "This key lacks the scope approve.")
-    } finally {
-      await context.close()
-    }
-    for (const { pendingWaits, thread } of (await alpha.get("/v1/threads?state=waiting")).body.threads)
-      for (const { id } of pendingWaits)
-        await alpha.post(`/v1/threads/${thread.id}/waits/${id}/resolve`, { type: "decision", decision: "deny" })
   })
 })
 
@@ -183,7 +172,7 @@ describe("a thread", () => {
       await page.getByLabel("Go to a thread by its id").fill(threadId)
       await page.keyboard.press("Enter")
       await page.getByText("You said: one").waitFor()
-      await page.goto(`${server.base}/console/threads/${threadId}?view=events&seq=2`)
+      await go(page, `/threads/${threadId}?view=events&seq=2`)
       await page.getByRole("region", { name: "Event 2" }).getByText('"type": "assistant_message"').waitFor()
     })
   })
@@ -245,22 +234,24 @@ describe("a thread", () => {
       await page.getByText("a⟨U+202E⟩b⟨U+200B⟩c").first().waitFor()
       await page.getByRole("heading", { name: "⟨U+202E⟩evil <img src=x onerror=alert(1)>" }).waitFor()
       await shoot(page, "hostile")
+      await turnTo(page, `/threads?agentId=${reader}`)
+      await page.getByRole("link", { name: "⟨U+202E⟩evil <img src=x onerror=alert(1)>" }).waitFor()
+      assert.strictEqual(await page.locator("main img").count(), 0)
+      assert.strictEqual(await overhang(page), 0)
     })
   })
 
   it("that is gone says so, and nothing typed is lost where a message is refused", async () => {
+    const threadId = await makeThread(alpha, plain)
     await open("/threads/thr_00000000000000000000000000", async ({ page, seen }) => {
       await page.getByRole("alert").getByText("404 not_found").waitFor()
-      // The browser itself tells of every answer that is no success.
-      seen.complaints.splice(0)
-    })
-    const threadId = await makeThread(alpha, plain)
-    await open(`/threads/${threadId}`, async ({ page, seen }) => {
+      await go(page, `/threads/${threadId}`)
       const message = page.getByRole("textbox", { name: "Message" })
       await message.fill("y".repeat(300_000))
       await page.getByRole("button", { name: "Send" }).click()
       await page.getByRole("alert").getByText("400 invalid_request").waitFor()
       assert.strictEqual((await message.inputValue()).length, 300_000)
+      // The browser itself tells of every answer that is no success.
       seen.complaints.splice(0)
     })
   })
@@ -272,17 +263,20 @@ describe("every page", () => {
   }, async () => {
     const threadId = await waiting("Seen by everybody")
     await open("", async ({ page }) => {
-      for (const [name, path, ready] of [
-        ["inbox", "", "heading"],
-        ["threads", "/threads", "link"],
-        ["thread", `/threads/${threadId}`, "article"],
-        ["events", `/threads/${threadId}?view=events&seq=2`, "region"],
-        ["turns", `/threads/${threadId}?view=turns`, "row"]
-      ] as const) {
-        await page.goto(`${server.base}/console${path}`)
-        await page.getByRole(ready).nth(1).waitFor()
-        await isFitForAll(page, name)
-      }
+      await page.getByRole("article").first().waitFor()
+      await isFitForAll(page, "inbox")
+      await turnTo(page, "/threads")
+      await page.getByRole("region", { name: "Threads" }).getByRole("link").first().waitFor()
+      await isFitForAll(page, "threads")
+      await turnTo(page, `/threads/${threadId}`)
+      await page.getByRole("article").nth(1).waitFor()
+      await isFitForAll(page, "thread")
+      await go(page, `/threads/${threadId}?view=events&seq=2`)
+      await page.getByRole("region", { name: "Event 2" }).waitFor()
+      await isFitForAll(page, "events")
+      await go(page, `/threads/${threadId}?view=turns`)
+      await page.getByRole("row").nth(1).waitFor()
+      await isFitForAll(page, "turns")
     })
   })
 })

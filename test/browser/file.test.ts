@@ -5,15 +5,14 @@ import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import type { Browser, Page } from "playwright-core"
 import { launchBrowser } from "../setup/chromium.ts"
-import { buildConsole } from "../setup/console.ts"
+import { sharedConsole } from "../setup/console.ts"
 import { isFitForAll, openConsole, overhang } from "../setup/consolePage.ts"
 import { watch } from "../setup/watchPage.ts"
-import { startServer, type TestServer } from "../setup/server.ts"
+import type { TestServer } from "../setup/server.ts"
 import { type Event, ended, logOf, makeAgent, makeThread, submit } from "../http/threadFixture.ts"
 
 let server: TestServer
 let browser: Browser
-let built: Awaited<ReturnType<typeof buildConsole>>
 let folder: string
 let threadId: string
 let log: ReadonlyArray<Event>
@@ -32,8 +31,7 @@ const download = async (page: Page, name: string) => {
 }
 
 beforeAll(async () => {
-  built = await buildConsole()
-  server = await startServer({ served: { console: built.folder } })
+  server = await sharedConsole()
   browser = await launchBrowser()
   folder = await mkdtemp(join(tmpdir(), "troupe-file-"))
   const agentId = await makeAgent(server.alpha)
@@ -110,27 +108,26 @@ describe("the file of a thread", () => {
   })
 })
 
-/** A browser that has no key, on the page that opens files. */
-const opened = async (
-  path: string,
-  use: (page: Page, seen: ReturnType<typeof watch>) => Promise<void>,
-  options: object = {}
-) => {
-  const context = await browser.newContext(options)
-  try {
-    const page = await context.newPage()
-    page.setDefaultTimeout(15_000)
-    const seen = watch(page, server.base)
-    await page.goto(`${server.base}/console/open`)
-    await page.getByRole("heading", { name: "Open a downloaded thread" }).waitFor()
-    await page.waitForLoadState("networkidle")
-    seen.asked.splice(0)
-    await page.getByLabel("File").setInputFiles(path)
-    await use(page, seen)
-    assert.deepStrictEqual(seen.complaints, [])
-  } finally {
-    await context.close()
-  }
+/** A page that has no key and opens one file after the other. */
+let shown: { readonly page: Page; readonly seen: ReturnType<typeof watch> } | undefined
+const opening = async () => {
+  const page = await browser.newPage()
+  page.setDefaultTimeout(30_000)
+  const seen = watch(page, server.base)
+  await page.goto(`${server.base}/console/open`)
+  await page.getByRole("heading", { name: "Open a downloaded thread" }).waitFor()
+  await page.waitForLoadState("networkidle")
+  return { page, seen }
+}
+
+const opened = async (path: string, use: (page: Page, seen: ReturnType<typeof watch>) => Promise<void>) => {
+  shown ??= await opening()
+  const { page, seen } = shown
+  seen.asked.splice(0)
+  seen.complaints.splice(0)
+  await page.getByLabel("File").setInputFiles(path)
+  await use(page, seen)
+  assert.deepStrictEqual(seen.complaints, [])
 }
 
 describe("an opened file", () => {

@@ -5,21 +5,19 @@ import type { Browser } from "playwright-core"
 import { addToolset, begin, call, makeWorker, only } from "../http/toolFixture.ts"
 import { ended, logOf } from "../http/threadFixture.ts"
 import { launchBrowser } from "../setup/chromium.ts"
-import { buildConsole } from "../setup/console.ts"
-import { type Open, openConsole } from "../setup/consolePage.ts"
-import { type Client, startServer, type TestServer } from "../setup/server.ts"
+import { sharedConsole } from "../setup/console.ts"
+import { type Open, overhang, visiting } from "../setup/consolePage.ts"
+import type { Client, TestServer } from "../setup/server.ts"
 
 let server: TestServer
 let alpha: Client
 let browser: Browser
-let built: Awaited<ReturnType<typeof buildConsole>>
 /** Calls of thread.rename want a person's word. */
 let asking: string
 /** Its calls of `desk.sign` are a client's to execute. */
 let signing: string
 beforeAll(async () => {
-  built = await buildConsole()
-  server = await startServer({ served: { console: built.folder } })
+  server = await sharedConsole()
   alpha = server.alpha
   browser = await launchBrowser()
   const role = await alpha.post("/v1/roles", {
@@ -41,11 +39,10 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser?.close()
   await server?.stop()
-  await built?.remove()
 })
 
-const open = (use: (open: Open) => Promise<void>, more: { token?: string } = {}) =>
-  openConsole(browser, { base: server.base, token: alpha.token, path: "", ...more }, use)
+const visit = visiting(() => ({ browser, base: server.base, token: alpha.token }))
+const open = (use: (open: Open) => Promise<void>, more: { token?: string } = {}) => visit("", use, more)
 
 const isParked = (log: ReadonlyArray<{ readonly type: string }>) => log.some(({ type }) => type === "wait_created")
 
@@ -95,8 +92,11 @@ describe("a key", () => {
       await page.keyboard.press("e")
       await page.getByLabel("Input, as JSON").waitFor()
       await page.keyboard.press("Control+a")
-      await page.keyboard.insertText('{"title": "After"}')
-      await page.getByRole("region", { name: "What changes" }).getByText('"title": "After"').waitFor()
+      await page.keyboard.insertText("{")
+      assert.isTrue(await page.getByRole("button", { name: "Allow with this input" }).isDisabled())
+      await page.keyboard.press("Control+a")
+      await page.keyboard.insertText('{\n  "title": "After"\n}')
+      await page.getByRole("region", { name: "What changes" }).getByText('+   "title": "After"').waitFor()
       await page.keyboard.press("Control+Enter")
       await logOf(alpha, threadId, ended(1))
       await page.getByText("Nothing waits for you.").waitFor()
@@ -149,22 +149,24 @@ describe("a client's tool", () => {
 })
 
 describe("a key that may only read", () => {
-  it("is told the scope of each button, and its keys ask nothing", async () => {
+  it("is told the scope of each button, in sight on a phone too, and its keys ask nothing", async () => {
     const threads = [await waiting("Looked at"), await begin(alpha, signing, call("desk.sign"))]
     for (const threadId of threads) await logOf(alpha, threadId, isParked)
     const reader = await alpha.post("/v1/auth/keys", { name: "reader", scopes: ["read"] })
     await open(
       async ({ page, seen }) => {
-        const scopeOf = async (name: string) => {
+        await page.setViewportSize({ width: 390, height: 900 })
+        const needs = async (name: string, scope: string) => {
           const button = page.getByRole("button", { name, exact: true })
           await button.waitFor()
           assert.isTrue(await button.isDisabled(), name)
-          return await button.getAttribute("title")
+          assert.strictEqual(await button.getAttribute("title"), `This key lacks the scope ${scope}.`)
+          assert.match(await button.innerText(), new RegExp(`^${name}\\s+needs ${scope}$`))
         }
-        for (const name of ["Allow", "Deny"])
-          assert.strictEqual(await scopeOf(name), "This key lacks the scope approve.")
-        for (const name of ["Send the result", "Say that it failed"])
-          assert.strictEqual(await scopeOf(name), "This key lacks the scope run.")
+        for (const name of ["Allow", "Deny"]) await needs(name, "approve")
+        for (const name of ["Send the result", "Say that it failed"]) await needs(name, "run")
+        assert.strictEqual(await overhang(page), 0)
+        await page.setViewportSize({ width: 1280, height: 900 })
         await page.keyboard.press("j")
         await page.keyboard.press("a")
         await page.evaluate("fetch('/healthz')")

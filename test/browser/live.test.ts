@@ -4,7 +4,7 @@ import pg from "pg"
 import type { Browser, Page } from "playwright-core"
 import { launchBrowser } from "../setup/chromium.ts"
 import { buildConsole } from "../setup/console.ts"
-import { type Open, openConsole } from "../setup/consolePage.ts"
+import { type Open, openConsole, visiting } from "../setup/consolePage.ts"
 import { Client, startServer, type TestServer } from "../setup/server.ts"
 import { switchboard } from "../setup/switchboard.ts"
 import { ended, logOf, makeAgent, makeThread, submit } from "../http/threadFixture.ts"
@@ -38,12 +38,19 @@ afterAll(async () => {
   await built?.remove()
 })
 
-const open = (path: string, use: (open: Open) => Promise<void>, where: { base?: string; token?: string } = {}) =>
-  openConsole(browser, { base: server.base, token: alpha.token, path, ...where }, (opened) => {
-    // Much is tried again here, with growing pauses, before it is said.
-    opened.page.setDefaultTimeout(60_000)
-    return use(opened)
-  })
+/** Much is tried again here, with growing pauses, before it is said. */
+const patiently = (use: (open: Open) => Promise<void>) => (opened: Open) => {
+  opened.page.setDefaultTimeout(60_000)
+  return use(opened)
+}
+
+const visit = visiting(() => ({ browser, base: server.base, token: alpha.token }))
+const open = (path: string, use: (open: Open) => Promise<void>, more: { token?: string } = {}) =>
+  visit(path, patiently(use), more)
+
+/** In a browser of its own. */
+const openAlone = (path: string, use: (open: Open) => Promise<void>, where: { base?: string; token?: string } = {}) =>
+  openConsole(browser, { base: server.base, token: alpha.token, path, ...where }, patiently(use))
 
 const message = (page: Page) => page.getByRole("textbox", { name: "Message" })
 const send = (page: Page) => page.getByRole("button", { name: "Send" }).click()
@@ -57,7 +64,7 @@ const streams = (page: Page) =>
 describe("streams", () => {
   it("are four in nine tabs, none of which waits for an answer, and all see what happens", async () => {
     const threadId = await makeThread(alpha, agentId)
-    await open(`/threads/${threadId}`, async ({ page, seen }) => {
+    await openAlone(`/threads/${threadId}`, async ({ page, seen }) => {
       const asked: Array<string> = []
       const more = Array.from({ length: 8 }, async () => {
         const next = await page.context().newPage()
@@ -156,7 +163,7 @@ describe("a key", () => {
     const threadId = await makeThread(alpha, agentId)
     const { body } = await alpha.post("/v1/auth/keys", { name: "busy", scopes: ["read", "run"] })
     const busy = new Client(other.base, body.token)
-    await open(
+    await openAlone(
       `/threads/${threadId}`,
       async ({ page, seen }) => {
         await message(page).fill("too soon")
@@ -209,7 +216,7 @@ describe("a node that is killed under a watching page", () => {
     const threadId = await makeThread(alpha, agentId)
     const board = await switchboard(other.base)
     try {
-      await open(
+      await openAlone(
         `/threads/${threadId}`,
         async ({ page, seen }) => {
           await submit(alpha, threadId, "before")

@@ -2,16 +2,15 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import type { Browser, Page } from "playwright-core"
 import { launchBrowser } from "../setup/chromium.ts"
-import { buildConsole } from "../setup/console.ts"
-import { holdsIn, isFitForAll, type Open, openConsole } from "../setup/consolePage.ts"
-import { type Client, startServer, type TestServer } from "../setup/server.ts"
+import { sharedConsole } from "../setup/console.ts"
+import { go, holdsIn, isFitForAll, visiting } from "../setup/consolePage.ts"
+import type { Client, TestServer } from "../setup/server.ts"
 import { type Event, ended, logOf, makeThread, submit } from "../http/threadFixture.ts"
 import { addToolset, call, makeWorker, only, resolveWait, waitsOf } from "../http/toolFixture.ts"
 
 let server: TestServer
 let alpha: Client
 let browser: Browser
-let built: Awaited<ReturnType<typeof buildConsole>>
 let agentId: string
 /** A client's tool: a turn that calls it waits. */
 let tool: string
@@ -38,8 +37,7 @@ const makeLong = async () => {
 }
 
 beforeAll(async () => {
-  built = await buildConsole()
-  server = await startServer({ served: { console: built.folder } })
+  server = await sharedConsole()
   alpha = server.alpha
   browser = await launchBrowser()
   const { id, namespace } = await addToolset(alpha, {
@@ -54,11 +52,9 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser?.close()
   await server?.stop()
-  await built?.remove()
 })
 
-const open = (path: string, use: (open: Open) => Promise<void>, options: object = {}) =>
-  openConsole(browser, { base: server.base, token: alpha.token, path, options }, use)
+const open = visiting(() => ({ browser, base: server.base, token: alpha.token }))
 
 const message = (page: Page) => page.getByRole("textbox", { name: "Message" })
 const isSeen = async (page: Page, seq: number) => {
@@ -72,6 +68,19 @@ const isSeen = async (page: Page, seq: number) => {
     })()`
   )
 }
+
+/** Marks the row that is seen so many rows below the top of the place that scrolls; how far below it is, in pixels. */
+const mark = (page: Page, index: number) =>
+  page.evaluate<number>(
+    `(() => {
+      const place = document.querySelector(".scroller").getBoundingClientRect()
+      const tops = [...document.querySelectorAll(".scroller .row")].map((row) => [row, row.getBoundingClientRect()])
+        .filter(([, { bottom }]) => bottom > place.top).sort(([, one], [, other]) => one.top - other.top)
+      const [row, { top }] = tops[${index}]
+      row.setAttribute("data-read", "")
+      return top - place.top
+    })()`
+  )
 
 describe("a message to a running turn", () => {
   it("steers it: the words join the turn that waits, which the request names", async () => {
@@ -138,10 +147,58 @@ describe("an event that the address names", () => {
   it("is in view, whatever its place in the log, and so is the next one that is named on the same page", async () => {
     await open(`/threads/${long.threadId}?view=events&seq=238`, async ({ page }) => {
       await isSeen(page, 238)
-      await page.evaluate(`history.pushState(null, "", "?view=events&seq=7")`)
+      await go(page, `/threads/${long.threadId}?view=events&seq=7`)
       await isSeen(page, 7)
       await page.getByRole("button", { name: "To the end of the log" }).click()
       await page.getByText(`#${long.lastSeq} `, { exact: false }).first().waitFor()
+    })
+  })
+})
+
+describe("what is read", () => {
+  it.each([
+    ["events", "?view=events"],
+    ["conversation", ""]
+  ])("stays in its place when what is earlier is loaded, in the %s", async (_, view) => {
+    await open(`/threads/${long.threadId}${view}`, async ({ page }) => {
+      // Of a long log its end is shown.
+      await holdsIn(
+        page,
+        `(() => {
+          const place = document.querySelector(".scroller")
+          return place !== null && place.scrollTop > 1000 && place.scrollTop + place.clientHeight > place.scrollHeight - 50
+        })()`
+      )
+      // Held back until it is known where the reader is.
+      const { promise: held, resolve: letGo } = Promise.withResolvers<void>()
+      const asks = page.waitForRequest("**/events?afterSeq=*")
+      await page.route("**/events?afterSeq=*", async (route) => {
+        await held
+        await route.continue()
+      })
+      await holdsIn(
+        page,
+        `(() => {
+          const place = document.querySelector(".scroller")
+          if (place.scrollTop === 300) return document.querySelector(".scroller [data-index='0']") !== null
+          place.scrollTop = 300
+          return false
+        })()`
+      )
+      await asks
+      const top = await mark(page, 2)
+      const height = await page.evaluate<number>(`document.querySelector(".scroller").scrollHeight`)
+      letGo()
+      await holdsIn(page, `document.querySelector(".scroller").scrollHeight > ${height + 1_000}`)
+      const after = await page.evaluate<number>(
+        `(async () => {
+          await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
+          const place = document.querySelector(".scroller").getBoundingClientRect()
+          const row = document.querySelector(".scroller [data-read]")
+          return row === null ? 1e6 : row.getBoundingClientRect().top - place.top
+        })()`
+      )
+      assert.approximately(after, top, 3)
     })
   })
 })

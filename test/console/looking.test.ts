@@ -1,48 +1,65 @@
 /** When the console asks again (console/src/live/looking.ts). */
 import { assert, describe, it } from "@effect/vitest"
+import { afterEach, beforeEach, vi } from "vitest"
 import { looking } from "../../console/src/live/looking.ts"
-import { eventually } from "../http/toolFixture.ts"
 
-const tick = () => new Promise<void>((resolve) => setImmediate(resolve))
+describe("looks because of news", () => {
+  beforeEach(() => void vi.useFakeTimers())
+  afterEach(() => void vi.useRealTimers())
 
-describe("looking again", () => {
-  it("happens under steady news, and not for each piece of it", async () => {
-    let looks = 0
-    let inFlight = 0
-    const tell = looking(async () => {
-      inFlight++
-      assert.strictEqual(inFlight, 1)
-      looks++
-      await tick()
-      inFlight--
-    }, 20)
-    let told = 0
-    // News comes without a pause as long as a rest: put off by each, no look would ever be made.
-    await eventually(() => {
-      told++
-      tell()
-      return looks >= 3
-    }, "three looks")
-    assert.isAbove(told, looks)
+  it("are not put off by steady news: one at once, then one after each rest, and one behind the last news", async () => {
+    const looked: Array<number> = []
+    const begun = Date.now()
+    const looks = looking(() => Promise.resolve(looked.push(Date.now() - begun)), 200)
+    for (let i = 0; i < 20; i++) {
+      looks.tell()
+      await vi.advanceTimersByTimeAsync(50)
+    }
+    await vi.advanceTimersByTimeAsync(1_000)
+    assert.deepStrictEqual(looked, [0, 200, 400, 600, 800, 1_000])
   })
 
-  it("happens once more for news that comes during a look", async () => {
+  it("are one at a time, however long one takes, and none follows without news", async () => {
+    let running = 0
+    let most = 0
+    let count = 0
+    const looks = looking(async () => {
+      most = Math.max(most, ++running)
+      count++
+      await new Promise((resolve) => setTimeout(resolve, 700))
+      running--
+    }, 200)
+    for (let i = 0; i < 10; i++) {
+      looks.tell()
+      await vi.advanceTimersByTimeAsync(100)
+    }
+    await vi.advanceTimersByTimeAsync(5_000)
+    assert.deepStrictEqual([most, count], [1, 3])
+  })
+
+  it("are made once more for news that comes during one", async () => {
     const seen: Array<number> = []
     let news = 1
-    let letGo = () => {}
-    const tell = looking(async () => {
+    const looks = looking(async () => {
       const what = news
-      if (seen.length === 0)
-        await new Promise<void>((resolve) => {
-          letGo = resolve
-        })
+      await new Promise((resolve) => setTimeout(resolve, 50))
       seen.push(what)
-    }, 1)
-    tell()
+    }, 200)
+    looks.tell()
     news = 2
-    tell()
-    letGo()
-    await eventually(() => seen.length === 2, "a second look")
+    looks.tell()
+    await vi.advanceTimersByTimeAsync(1_000)
     assert.deepStrictEqual(seen, [1, 2])
+  })
+
+  it("end when nobody wants them any more, whatever news there is", async () => {
+    let count = 0
+    const looks = looking(() => Promise.resolve(count++), 200)
+    looks.tell()
+    looks.tell()
+    looks.stop()
+    looks.tell()
+    await vi.advanceTimersByTimeAsync(1_000)
+    assert.strictEqual(count, 1)
   })
 })

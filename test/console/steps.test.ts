@@ -1,7 +1,5 @@
 /** The steps that a page holds: what they tell of a position, and which are to be asked for. */
 import { assert, describe, it } from "@effect/vitest"
-import { afterEach, beforeEach, vi } from "vitest"
-import { makeLooks } from "../../console/src/actors/looks.ts"
 import {
   type ActorStep,
   merged,
@@ -106,50 +104,5 @@ describe("steps that are missing", () => {
 
   it("are none of a log without facts", () => {
     assert.isUndefined(missing([], 0, 0))
-  })
-})
-
-describe("looks because of news", () => {
-  beforeEach(() => void vi.useFakeTimers())
-  afterEach(() => void vi.useRealTimers())
-
-  it("are not put off by steady news: one at once, then one after each rest, and one behind the last news", async () => {
-    const looked: Array<number> = []
-    const begun = Date.now()
-    const looks = makeLooks(() => Promise.resolve(looked.push(Date.now() - begun)), 200)
-    for (let i = 0; i < 20; i++) {
-      looks.tell()
-      await vi.advanceTimersByTimeAsync(50)
-    }
-    await vi.advanceTimersByTimeAsync(1_000)
-    assert.deepStrictEqual(looked, [0, 200, 400, 600, 800, 1_000])
-  })
-
-  it("are one at a time, however long one takes, and none follows without news", async () => {
-    let running = 0
-    let most = 0
-    let count = 0
-    const looks = makeLooks(async () => {
-      most = Math.max(most, ++running)
-      count++
-      await new Promise((resolve) => setTimeout(resolve, 700))
-      running--
-    }, 200)
-    for (let i = 0; i < 10; i++) {
-      looks.tell()
-      await vi.advanceTimersByTimeAsync(100)
-    }
-    await vi.advanceTimersByTimeAsync(5_000)
-    assert.deepStrictEqual([most, count], [1, 3])
-  })
-
-  it("end when nobody wants them any more", async () => {
-    let count = 0
-    const looks = makeLooks(() => Promise.resolve(count++), 200)
-    looks.tell()
-    looks.tell()
-    looks.stop()
-    await vi.advanceTimersByTimeAsync(1_000)
-    assert.strictEqual(count, 1)
   })
 })

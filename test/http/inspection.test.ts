@@ -310,6 +310,10 @@ describe("other actors on their charts", () => {
       ["evaluated", "evaluating", "escalating"],
       ["submitted", "escalating", "waiting"]
     ])
+    const batches = (await chartOf(id)).possible.filter(
+      ({ event }: { readonly event: string }) => event === "submitted"
+    )
+    assert.deepStrictEqual(batches, [{ event: "submitted", targets: [], refusedBy: "staleBatch" }])
     for (const actor of [schedule.id, id])
       for (const { pos } of await stepsOf(actor))
         assert.notInclude((await server.alpha.get(`/v1/actors/${actor}/chart?pos=${pos}`)).text, "canary")

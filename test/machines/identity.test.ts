@@ -6,7 +6,7 @@ import type { Loaded } from "../../src/journal/Journal.ts"
 import type { WrittenFact } from "../../machines/inspected.ts"
 import { chart, type Command, type Fact, type Snapshot } from "../../machines/identity/chart.ts"
 import { causes } from "../../machines/identity/inspected.ts"
-import { asLogged, checkStep } from "./stepChecks.ts"
+import { asLogged, checkStep, possibleBehind } from "./stepChecks.ts"
 import { decide, start } from "../../machines/identity/decide.ts"
 import { contextOf, restore } from "../../machines/identity/fold.ts"
 
@@ -68,6 +68,13 @@ describe("an identity", () => {
       context: { disabled: { at: 0, by } }
     })
     assert.deepStrictEqual(plain(walk(["disable", "enable"]).snapshot), plain(start()))
+  })
+
+  it("says what may come next, which nothing refuses: what it is told already is no event of its state", () => {
+    const logged = (type: "disable" | "enable") =>
+      asLogged([], walk(type === "disable" ? ["disable"] : ["disable", "enable"]).facts.map(row), causes[type])
+    assert.deepStrictEqual(possibleBehind(identityKind.inspected, logged("disable")), { enable: ["enabled"] })
+    assert.deepStrictEqual(possibleBehind(identityKind.inspected, logged("enable")), { disable: ["disabled"] })
   })
 
   it("changes nothing when it is told what it is: the first who said it stays", () => {

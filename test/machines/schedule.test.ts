@@ -10,7 +10,7 @@ import { contextOf, restore, resume } from "../../machines/schedule/fold.ts"
 import { causes, makeScheduleInspected } from "../../machines/schedule/inspected.ts"
 import { chart, type Snapshot } from "../../machines/schedule/chart.ts"
 import { limits } from "../../src/domain/limits.ts"
-import { asLogged, checkStep } from "./stepChecks.ts"
+import { asLogged, checkStep, possibleBehind } from "./stepChecks.ts"
 
 const inspected = makeScheduleInspected(factOf)
 
@@ -235,6 +235,21 @@ describe("a schedule", () => {
     assert.strictEqual(waits.state, "holding")
     waits.do({ type: "freed", runId: "r1" }).do(started("r1"))
     assert.deepStrictEqual(waits.said.slice(2), ["configured", "firing r1", "ran r1 started", "disabled finished"])
+  })
+
+  it("says what may come next, and the guard that refuses what no command could do now", () => {
+    const configured = { configure: ["settling"], run: ["settling"] }
+    const living = { ...configured, poison: ["settling"] }
+    const walk = armed()
+    assert.deepStrictEqual(possibleBehind(inspected, walk.log), { ...living, due: ["settling"] })
+    // The run that waits is the last one.
+    at(walk, 2_000).do({ type: "due", fires: firing("r1"), instead: "waits" })
+    const waits = { ...living, freed: ["settling"] }
+    assert.deepStrictEqual(possibleBehind(inspected, walk.log), { ...waits, due: "hasMoment" })
+    walk.do(configure(2, { anew: false, next: later }))
+    assert.deepStrictEqual(possibleBehind(inspected, walk.log), { ...waits, due: ["settling"] })
+    walk.do(configure(3, { enabled: false }))
+    assert.deepStrictEqual(possibleBehind(inspected, walk.log), configured)
   })
 
   it("knows each change once", () => {

@@ -64,8 +64,25 @@ export const stepsAtEnd = (
   return [...steps, walk.end() ?? assert.fail("the last step has no end")]
 }
 
-export const checkStep = ({ before, chart, command, inspected, log, next, written }: Took) => {
+/** What may come next of an actor whose whole log this is, by event: the guard that refuses it, else where it leads. */
+export const possibleBehind = (inspected: Inspected, log: ReadonlyArray<WrittenFact>) => {
+  const folding = inspected.fold({ pos: 0, seq: 0, before: undefined })
+  for (const fact of log) folding.tell(fact)
+  const { possible } = folding.now({ carry: "{}", inputs: [] })
+  return Object.fromEntries(possible.map(({ event, refusedBy, targets }) => [event, refusedBy ?? targets]))
+}
+
+/** What did something had been told as possible. Of threads, which tell more, their walks say so. */
+const checkPossible = ({ command, inspected, log, written }: Took) => {
+  if (inspected.beginsAtTurns) return
+  const told = possibleBehind(inspected, log.slice(0, log.length - written))[command.type]
+  assert.isArray(told, `${command.type} was refused: ${told}`)
+}
+
+export const checkStep = (took: Took) => {
+  const { before, chart, command, inspected, log, next, written } = took
   if (written === 0) return assert.strictEqual(leafOf(next), leafOf(before), "no state changes without a fact")
+  checkPossible(took)
   const step = stepsAtEnd(inspected, log, written).at(-1) ?? assert.fail("no step")
   assert.deepStrictEqual(
     { cause: step.cause, from: step.from, to: step.to, path: collapsed(step.from, step.path), fromPos: step.fromPos },

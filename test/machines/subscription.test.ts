@@ -11,7 +11,7 @@ import { jobsOf } from "../../machines/subscription/draft.ts"
 import type { Fact } from "../../machines/subscription/facts.ts"
 import { contextOf, restore } from "../../machines/subscription/fold.ts"
 import { causes, makeSubscriptionInspected } from "../../machines/subscription/inspected.ts"
-import { asLogged, checkStep } from "./stepChecks.ts"
+import { asLogged, checkStep, possibleBehind } from "./stepChecks.ts"
 import { mostOf, type SubscriptionSettings } from "../../src/domain/subscription.ts"
 
 const inspected = makeSubscriptionInspected(factOf)
@@ -461,6 +461,63 @@ const walked = (settings: SubscriptionSettings, choices: ReadonlyArray<number>) 
   for (const fact of s.facts) if (fact.type === "disabled") reasons.add(fact.reason)
   return { dealtWith, matching: [...matching], context: s.context, reasons }
 }
+
+describe("what may come next of a subscription", () => {
+  const possible = ({ log }: Subject) => possibleBehind(inspected, log)
+
+  it("is refused by the guard that no outcome passes: of a listing, a look or a batch that nobody waits for", () => {
+    const s = new Subject()
+    assert.deepStrictEqual(possible(s), { configure: ["waiting"] })
+    s.tell({
+      type: "configure",
+      change: "made",
+      settings: windowed,
+      enabled: true,
+      cursor: 0,
+      version: 0,
+      by
+    })
+    const alive = {
+      configure: ["waiting"],
+      delete: ["deleted"],
+      notice: [],
+      disable: ["disabled"],
+      poison: ["disabled"]
+    }
+    assert.deepStrictEqual(possible(s), { ...alive, listed: ["waiting"], submitted: "staleBatch" })
+    s.tell({ type: "listed", version: 1, lastSeq: 0, archived: false })
+    const settled = { ...alive, listed: "staleListing", submitted: "staleBatch" }
+    assert.deepStrictEqual(possible(s), settled)
+    s.notice(1)
+    assert.deepStrictEqual(possible(s), { ...settled, due: ["evaluating"] })
+    s.notice(2, 3)
+    assert.deepStrictEqual(possible(s), {
+      ...settled,
+      evaluated: ["escalating", "waiting"],
+      unevaluated: ["waiting"]
+    })
+    s.batch(1, 3, [1, 2, 3])
+    const handing = { ...alive, listed: "staleListing", submitted: ["waiting"] }
+    assert.deepStrictEqual(possible(s), { ...handing, refused: ["escalating", "waiting"], passed: ["waiting"] })
+    s.refused({ refused: false })
+    assert.deepStrictEqual(possible(s), { ...handing, due: ["escalating"] })
+    s.configure({ enabled: false })
+    // Only one that is enabled is disabled by its feed's end.
+    assert.deepStrictEqual(possible(s).listed, [])
+    s.tell({ type: "delete" })
+    assert.deepStrictEqual(possible(s), { listed: [] })
+    s.tell({ type: "listed", version: s.context.listing?.version ?? 0, lastSeq: 3, archived: false })
+    assert.deepStrictEqual(possible(s), { listed: "staleListing" })
+  })
+
+  it("is a look, not a batch, where an attempt to look came to nothing", () => {
+    const s = new Subject().make(immediate)
+    s.notice(1)
+    const failure = { code: "internal", text: "", refused: false, budget: false }
+    s.tell({ type: "unevaluated", look: s.context.look?.number ?? -1, failure })
+    assert.deepStrictEqual(possible(s).due, ["evaluating"])
+  })
+})
 
 describe("whatever comes", () => {
   const instants = { mode: "schedule", expression: "0 9 * * *", timezone: "Europe/Berlin" } as const

@@ -10,6 +10,7 @@ import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { build, type Plugin } from "vite"
 import { inProduction } from "./inProduction.ts"
+import { sharing, startServer } from "./server.ts"
 
 const root = join(import.meta.dirname, "../..")
 const config = join(root, "console/vite.config.ts")
@@ -80,3 +81,6 @@ export const buildChanged = async (plugins: Array<Plugin>) => {
   await buildAt(folder, plugins)
   return { folder, remove: () => rm(folder, { recursive: true, force: true }) }
 }
+
+/** The worker's server with the console as it is built. */
+export const sharedConsole = sharing(async () => startServer({ served: { console: (await buildConsole()).folder } }))

@@ -301,22 +301,26 @@ export const startServer = async (options: ServerOptions = {}) => {
 }
 export type TestServer = Awaited<ReturnType<typeof startServer>>
 
-let shared: Promise<TestServer> | undefined
-let shares = 0
-
 /**
- * This worker's server, with two workspaces of the caller's own: for files that look at what is theirs and need no
- * settings. It ends with the worker, and not when a file stops it.
+ * A worker's server for several files, with two workspaces of the caller's own: for those that look at what is theirs
+ * and have no settings but these. It ends with the worker, and not when a file stops it.
  */
-export const sharedServer = async (): Promise<TestServer> => {
-  const server = await (shared ??= startServer())
-  const share = ++shares
-  const [alpha, beta] = [await server.workspace(`alpha ${share}`), await server.workspace(`beta ${share}`)]
-  return {
-    ...server,
-    workspaces: { alpha, beta },
-    alpha: await server.client(alpha),
-    beta: await server.client(beta),
-    stop: async () => {}
+export const sharing = (start: () => Promise<TestServer>) => {
+  let shared: Promise<TestServer> | undefined
+  let shares = 0
+  return async (): Promise<TestServer> => {
+    const server = await (shared ??= start())
+    const share = ++shares
+    const [alpha, beta] = [await server.workspace(`alpha ${share}`), await server.workspace(`beta ${share}`)]
+    return {
+      ...server,
+      workspaces: { alpha, beta },
+      alpha: await server.client(alpha),
+      beta: await server.client(beta),
+      stop: async () => {}
+    }
   }
 }
+
+/** The worker's server without any settings. */
+export const sharedServer = sharing(() => startServer())

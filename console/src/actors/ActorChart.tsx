@@ -3,24 +3,30 @@ import { type UseQueryResult, useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { type ReactNode, useState } from "react"
 import { answerOf } from "../../../src/client/client.ts"
+import { useLooking } from "../live/looking.ts"
 import { Copy, curlOf } from "../parts/Copy.tsx"
 import { Failure } from "../parts/Failure.tsx"
 import { useSession } from "../session/Session.tsx"
 import { ChartView } from "./ChartView.tsx"
-import { useLooks } from "./looks.ts"
 import { type Position, useAsked, usePosition } from "./position.ts"
 import type { EventLink } from "./Side.tsx"
 import { type ActorSeen, type Moment, momentAt, type Steps } from "./steps.ts"
 import { useMissingSteps } from "./useMissingSteps.ts"
 
 const lookRestMs = 200
-/** Of a step that writes no event nobody brings news, and of an actor that is no thread never: it is looked at anyway. */
+/** Of an actor that is no thread nobody brings news: it is looked at anyway. */
 const lookEveryMs = 3_000
+/** Before what failed is asked for again. */
+const againMs = 5_000
 
 type Place = { readonly pos: number } | { readonly seq: number } | undefined
 
-/** What the server tells of an actor at a place of its log; undefined: now. */
-const useSeen = (actorId: string, place: Place, isWanted: boolean): UseQueryResult<ActorSeen> => {
+/** What the server tells of an actor at a place of its log; undefined: now, which `everyMs` asks for again. */
+const useSeen = (
+  actorId: string,
+  place: Place,
+  { everyMs, isWanted }: { readonly isWanted: boolean; readonly everyMs?: number | false }
+): UseQueryResult<ActorSeen> => {
   const { troupe } = useSession()
   return useQuery({
     queryKey: ["chart", actorId, place ?? "now"],
@@ -29,8 +35,13 @@ const useSeen = (actorId: string, place: Place, isWanted: boolean): UseQueryResu
         troupe.api.GET("/v1/actors/{actorId}/chart", { params: { path: { actorId }, query: place ?? {} }, signal })
       ),
     enabled: isWanted,
-    // The past stays as it was.
-    ...(place === undefined ? { refetchInterval: lookEveryMs } : { staleTime: Number.POSITIVE_INFINITY })
+    // The past stays as it was; of a present that could not be told there may be no more news.
+    ...(place === undefined
+      ? {
+          refetchInterval: ({ state }: { readonly state: { readonly error: Error | null } }) =>
+            state.error === null ? (everyMs ?? false) : againMs
+        }
+      : { staleTime: Number.POSITIVE_INFINITY })
   })
 }
 
@@ -67,7 +78,7 @@ const Followed = ({
   const [pos, go] = usePosition(given, onPos)
   const told = pos === undefined ? undefined : momentAt(steps, pos)
   const asked = useAsked(pos, told !== undefined)
-  const then = useSeen(actorId, asked === undefined ? undefined : { pos: asked }, asked !== undefined)
+  const then = useSeen(actorId, asked === undefined ? undefined : { pos: asked }, { isWanted: asked !== undefined })
   const isAnswered = pos === asked
   const seen = pos === undefined ? now : isAnswered ? then.data : undefined
   const failure = pos !== undefined && isAnswered ? then.error : null
@@ -103,11 +114,11 @@ const Followed = ({
 }
 
 const Found = ({ actorId, news, onPos, pos, seq }: ActorChartProps) => {
-  const now = useSeen(actorId, undefined, true)
+  const now = useSeen(actorId, undefined, { isWanted: true, everyMs: news === undefined && lookEveryMs })
   const isNamed = pos === undefined && seq !== undefined
-  const named = useSeen(actorId, isNamed ? { seq } : undefined, isNamed)
+  const named = useSeen(actorId, isNamed ? { seq } : undefined, { isWanted: isNamed })
   const { refetch } = now
-  useLooks(news, refetch, lookRestMs)
+  useLooking(news, refetch, lookRestMs)
   if (now.data === undefined)
     return now.error === null ? (
       <p className="quiet">Looking…</p>

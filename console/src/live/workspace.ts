@@ -30,18 +30,19 @@ const threadOf = (data: unknown) =>
 
 const refresher = (queries: QueryClient) => {
   let names = new Set<string>()
-  const tell = looking(async () => {
+  const looks = looking(async () => {
     const gathered = names
     names = new Set()
     await Promise.all([...gathered].map((name) => queries.invalidateQueries({ queryKey: [name] })))
   }, restMs)
-  return (frame: string, data?: unknown) => {
+  const refresh = (frame: string, data?: unknown) => {
     const threadId = threadOf(data)
     if (threadId !== undefined) changedThreads.add(threadId)
     const old = stale[frame] ?? []
     for (const name of old) names.add(name)
-    if (old.length > 0) tell()
+    if (old.length > 0) looks.tell()
   }
+  return { refresh, stop: looks.stop }
 }
 
 const follow = async (
@@ -75,8 +76,12 @@ export const useWorkspaceNews = (): boolean | undefined => {
   const queries = useQueryClient()
   const [isOpen, setOpen] = useState<boolean>()
   useEffect(() => {
-    const refresh = refresher(queries)
-    return whileSeen((signal) => void follow(session, refresh, setOpen, signal))
+    const { refresh, stop } = refresher(queries)
+    const leave = whileSeen((signal) => void follow(session, refresh, setOpen, signal))
+    return () => {
+      leave()
+      stop()
+    }
   }, [session, queries])
   return isOpen
 }

@@ -9,7 +9,7 @@
  *     holds no stream.
  */
 import { answerOf, type Troupe } from "../../../src/client/client.ts"
-import { followThread, type LogEvent } from "../../../src/client/follow.ts"
+import { type FollowOptions, followThread, type LogEvent } from "../../../src/client/follow.ts"
 import { rest, withStream } from "../live/slots.ts"
 import {
   appended,
@@ -34,6 +34,8 @@ const pollMs = 3_000
 const againMs = 5_000
 
 type Delta = Written & { readonly eventId: string }
+
+type Following = Required<Pick<FollowOptions, "onLine" | "steps">>
 
 export class ThreadLog implements Movable {
   #window = empty
@@ -163,12 +165,12 @@ export class ThreadLog implements Movable {
     return undefined
   }
 
-  /** W2 and W4, until the signal ends it. */
-  async follow(signal: AbortSignal, onLine: (isOpen: boolean) => void) {
+  /** W2 and W4, until the signal ends it. With `steps`, a step is news even where it writes no event. */
+  async follow(signal: AbortSignal, { onLine, steps }: Following) {
     while (!signal.aborted) {
       try {
         if (!this.#wasShown) await this.#show(signal)
-        const had = await withStream(signal, () => this.#stream(signal, onLine))
+        const had = await withStream(signal, () => this.#stream(signal, { onLine, steps }))
         if (had) continue
         await this.#poll(signal)
         await rest(pollMs, signal)
@@ -180,14 +182,14 @@ export class ThreadLog implements Movable {
     }
   }
 
-  async #stream(signal: AbortSignal, onLine: (isOpen: boolean) => void) {
-    const options = { afterSeq: this.#window.lastSeq, deltas: true, signal, onLine }
+  async #stream(signal: AbortSignal, following: Following) {
+    const options = { ...following, afterSeq: this.#window.lastSeq, deltas: true, signal }
     for await (const { data, event } of followThread(this.#troupe, this.#threadId, options)) {
       if (event === "ready") this.#change({ failure: undefined })
       else if (event === "event") this.#change(came(this.#window, data as LogEvent))
       else if (event === "delta") this.#change({ writing: wrote(this.#window, data as Delta) })
       else if (event === "discard") this.#change({ writing: discarded(this.#window, (data as Delta).eventId) })
-      else if (event === "status" || event === "queue" || event === "wait")
+      else if (event === "status" || event === "queue" || event === "wait" || event === "step")
         this.#change({ news: this.#window.news + 1 })
     }
   }

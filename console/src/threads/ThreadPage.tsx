@@ -95,7 +95,7 @@ export const ThreadPage = () => {
   const { seq, view } = route.useSearch()
   const navigate = route.useNavigate()
   const queries = useQueryClient()
-  const { detail, isBusy, isOpen, log, turnId, window } = useThread(threadId, seq)
+  const { detail, isBusy, isOpen, log, turnId, window } = useThread({ threadId, seq, steps: view === "chart" })
   const { data, error, refetch } = detail
   const look = useCallback(() => {
     void refetch()

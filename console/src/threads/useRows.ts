@@ -44,6 +44,10 @@ export const useRows = <Row extends { readonly seq: number }>({
     followOnAppend: wasLive.current && isLive,
     scrollEndThreshold: 80
   })
+  // What is above the place that is read grows and shrinks out of sight, also while one scrolls back: rows that come
+  // before others change what those say.
+  virtual.shouldAdjustScrollPositionOnItemSizeChange = ({ end, key, start }, _, { itemSizeCache, scrollOffset }) =>
+    itemSizeCache.has(key) ? end <= (scrollOffset ?? 0) : start < (scrollOffset ?? 0)
   useEffect(() => {
     wasLive.current = isLive
   }, [isLive])

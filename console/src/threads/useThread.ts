@@ -20,8 +20,15 @@ const againMs = 5_000
 const mayPass = (failure: unknown) =>
   !(failure instanceof TroupeError) || failure.status >= 500 || failure.status === 429
 
+interface Place {
+  readonly threadId: string
+  readonly seq: number | undefined
+  /** What is seen changes with every step: each is news. */
+  readonly steps: boolean
+}
+
 /** The log, followed for as long as the page is seen. `lastSeq`: of the log as it was found; undefined before that. */
-const useLog = (threadId: string, seq: number | undefined, lastSeq: number | undefined) => {
+const useLog = ({ seq, steps, threadId }: Place, lastSeq: number | undefined) => {
   const { troupe } = useSession()
   const [isOpen, setOpen] = useState<boolean>()
   const log = useMemo(() => new ThreadLog(troupe, threadId), [troupe, threadId])
@@ -32,8 +39,8 @@ const useLog = (threadId: string, seq: number | undefined, lastSeq: number | und
   useEffect(() => {
     if (lastSeq === undefined) return
     log.begin(seq ?? 0, lastSeq)
-    return whileSeen((signal) => void log.follow(signal, setOpen))
-  }, [log, isKnown])
+    return whileSeen((signal) => void log.follow(signal, { onLine: setOpen, steps }))
+  }, [log, isKnown, steps])
 
   useEffect(() => {
     if (isKnown) void log.show(seq ?? 0)
@@ -60,7 +67,8 @@ const useNewestTurn = (threadId: string, lastSeq: number, enabled: boolean) => {
   return newest?.outcome === undefined ? newest?.turnId : undefined
 }
 
-export const useThread = (threadId: string, seq: number | undefined) => {
+export const useThread = (place: Place) => {
+  const { threadId } = place
   const { troupe } = useSession()
   const detail = useQuery<Detail>({
     queryKey: ["thread", threadId],
@@ -71,7 +79,7 @@ export const useThread = (threadId: string, seq: number | undefined) => {
       )
   })
   const { data, refetch } = detail
-  const { isOpen, log, window } = useLog(threadId, seq, data?.lastSeq)
+  const { isOpen, log, window } = useLog(place, data?.lastSeq)
   // An answer that is on its way may be older than the news: it is waited for, and then asked for again.
   const look = useCallback(() => refetch({ cancelRefetch: false }), [refetch])
   useLooking(window.news, look, restMs)
