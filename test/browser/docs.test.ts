@@ -71,9 +71,13 @@ const missingOf = (texts: ReadonlyArray<string>) => `(() => {
   return ${JSON.stringify(texts)}.filter((text) => !shown.includes(text))
 })()`
 
+/** Each run looks at every fourth group, from a place that is printed: the page takes seconds to draw one. */
+const stride = Number(process.env.TROUPE_DOCS_STRIDE ?? 4)
+const from = Number(process.env.TROUPE_DOCS_FROM ?? Math.floor(Math.random() * stride))
+
 type Methods = Record<string, { readonly tags: ReadonlyArray<string>; readonly summary: string }>
 
-it("shows every group and operation, and no request leaves the machine", async () => {
+it(`shows groups and their operations, and no request leaves the machine (TROUPE_DOCS_STRIDE=${stride} TROUPE_DOCS_FROM=${from})`, async () => {
   const page = await browser.newPage({ viewport: { width: 1440, height: 1000 } })
   const seen = watch(page, server.base)
   const { body } = await server.anonymous.get("/v1/openapi.json")
@@ -91,7 +95,8 @@ it("shows every group and operation, and no request leaves the machine", async (
     0
   )
   await page.keyboard.press("Escape")
-  for (const { name, description } of body.tags) {
+  for (let i = from; i < body.tags.length; i += stride) {
+    const { description, name } = body.tags[i]
     // As the page itself writes its links.
     await page.goto(`${server.base}/docs#tag/${name.toLowerCase()}`)
     await page.getByText(description).first().waitFor()
