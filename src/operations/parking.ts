@@ -3,6 +3,7 @@
  *
  * K1. While it is pending, the same request of the same credential is the same operation.
  * K2. A workspace has at most 1,000 that wait: whoever parks holds the workspace's lock, so that no two count at once.
+ * K3. What is known by its id finds its operation also once that is over: what was decided is not asked again.
  */
 import { sql } from "kysely"
 import { hash } from "node:crypto"
@@ -18,6 +19,8 @@ import { credentialOf, type Requester } from "./requester.ts"
 import { operationColumns, type OperationRow, storedOperation } from "./rows.ts"
 
 export interface ParkedRequest {
+  /** Derived from what asks, where that may ask again after a crash (K3). */
+  readonly id?: string
   readonly action: OperationAction
   /** Agent that it is about, else the one that asks. */
   readonly agentId: string | undefined
@@ -65,7 +68,7 @@ export const park = async (tx: Db, workspace: string, parked: ParkedRequest, at:
   const space = toUuid(workspace)
   const fingerprint = fingerprintOf(parked)
   const expired = await makeRoom(tx, space, fingerprint)
-  const id = freshId("operation")
+  const { id = freshId("operation") } = parked
   const told = announcement(
     workspace,
     "operation.created",
@@ -74,7 +77,8 @@ export const park = async (tx: Db, workspace: string, parked: ParkedRequest, at:
   )
   const { rows } = await sql<OperationRow & { readonly fresh: boolean }>`with
     known as (select ${columns}, false as fresh from operations
-      where workspace = ${space}::uuid and fingerprint = ${fingerprint} and state = 'pending'),
+      where workspace = ${space}::uuid and (id = ${toUuid(id)}::uuid or fingerprint = ${fingerprint} and state = 'pending')
+      order by id = ${toUuid(id)}::uuid desc limit 1),
     waiting as (select count(*) as many from operations where workspace = ${space}::uuid and state = 'pending'
       and expires_at > now()),
     made as (insert into operations

@@ -24,7 +24,7 @@ import { freshId } from "../seed.ts"
 import { conditionOf, isInvalid } from "./condition.ts"
 import { takePlace } from "./enlisting.ts"
 import * as refusals from "./refusals.ts"
-import { readSubscription, type StoredSubscription } from "./rows.ts"
+import { readSubscription, type StoredSubscription, wasChanged } from "./rows.ts"
 import { seedId } from "./seedId.ts"
 import { settingsOf, SubscriptionChange, type SubscriptionInput, type SubscriptionPatch } from "./subscription.ts"
 import { Subscriptions } from "./Subscriptions.ts"
@@ -178,7 +178,14 @@ export const makeChanging = Effect.gen(function* () {
   const update = Effect.fnUntraced(function* (asked: ChangedBy, patched: SubscriptionEdit) {
     const { principal: by, workspace } = asked
     const { subscriptionId: id } = patched
-    const change = asked.seed ?? freshId("subscription")
+    // A2: asked before the version is, which the change itself has raised.
+    const { seed } = asked
+    if (
+      seed !== undefined &&
+      (yield* database.run("subscriptions.changed", (db) => wasChanged(db, workspace, id, seed)))
+    )
+      return yield* find(workspace, id)
+    const change = seed ?? freshId("subscription")
     for (let attempt = 1; ; attempt++) {
       const { stored, ...wanted } = yield* meant(asked, patched)
       const told = yield* Effect.result(

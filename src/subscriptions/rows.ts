@@ -204,3 +204,11 @@ export const agentOfSubscription = async (db: Db, workspace: string, id: string)
     .executeTakeFirst()
   return row && fromUuid("agent", row.agent)
 }
+
+/** Whether it was changed by a request that is known by that name, whatever has become of it since. */
+export const wasChanged = async (db: Db, workspace: string, id: string, change: string): Promise<boolean> => {
+  const { rows } = await sql`select from facts f join heads h on h.id = f.actor
+    where h.workspace = ${toUuid(workspace)}::uuid and f.actor = ${toUuid(id)}::uuid
+      and readable(f.event) ->> 'change' = ${change} limit 1`.execute(db)
+  return rows.length > 0
+}

@@ -1,6 +1,10 @@
 /** Whose rights an operation is carried out with, who may decide it, and who sees what has come of it. */
 import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { sql } from "kysely"
 import { afterAll, beforeAll } from "vitest"
+import { Decisions } from "../../http/actions/Decisions.ts"
+import { toUuid } from "../../src/domain/ids.ts"
 import { type Client, sharedServer, type TestServer } from "../setup/server.ts"
 import { decide, decided, makeSpaces, parked, policy, rule } from "./parkingFixture.ts"
 import { assertRefused } from "./refusals.ts"
@@ -85,6 +89,39 @@ describe("the result of a read", () => {
     // Nor is it that a read came to nothing.
     const denied = await decided(decider, "deny", await parked(asker.get(`/v1/agents/${agentId}`)))
     assert.deepStrictEqual((await seen(reader, denied.id)).result, denied.result)
+  })
+})
+
+describe("an approved change of a subscription whose node died before it said that it is done", () => {
+  it.each([
+    ["held against a version", true],
+    ["and somebody has changed it since", false]
+  ])("is not made again, and is told as done: %s", async (_, isHeld) => {
+    const { admin, agentId, asker, decider, id: workspace } = await space([rule("subscription.update")])
+    const feedId = (await admin.post("/v1/feeds", { name: "news" })).body.feed.id
+    const made = await admin.post(`/v1/agents/${agentId}/subscriptions`, { feedId, intent: "one" })
+    assert.strictEqual(made.status, 201, made.text)
+    const path = `/v1/subscriptions/${made.body.id}`
+    const held = isHeld ? { "if-match": made.headers.get("etag") ?? "" } : undefined
+    const operation = await parked(asker.patch(path, { intent: "two" }, held))
+    await decided(decider, "approve", operation)
+    await admin.put(policy, { rules: [] })
+    if (!isHeld) assert.strictEqual((await admin.patch(path, { intent: "three" })).status, 200)
+    await server.runtime.runPromise(
+      server.database.run("test.dies", (db) =>
+        sql`update operations set state = 'approved', status = null, body = null, resolved_at = now() - interval '11 s'
+          where workspace = ${toUuid(workspace)}::uuid`.execute(db)
+      )
+    )
+    const resumed = await server.runtime.runPromise(
+      Effect.flatMap(Decisions, ({ resume }) => resume(workspace, operation.id))
+    )
+    assert.deepStrictEqual(
+      [resumed?.operation.state, resumed?.operation.result?.status],
+      ["completed", 200],
+      JSON.stringify(resumed)
+    )
+    assert.strictEqual((await admin.get(path)).body.intent, isHeld ? "two" : "three")
   })
 })
 

@@ -1,8 +1,12 @@
 /** Requests that wait for approval: what parks, who decides, and what becomes of it. */
 import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
 import { sql } from "kysely"
 import { afterAll, beforeAll } from "vitest"
+import { Database } from "../../src/database/Database.ts"
 import { forgetOperations } from "../../src/operations/due.ts"
+import { park } from "../../src/operations/parking.ts"
+import { freshId } from "../../src/seed.ts"
 import { toUuid } from "../../src/domain/ids.ts"
 import { type Client, startServer, type TestServer } from "../setup/server.ts"
 import { decide, decided, makeSpaces, parked, policy, rule } from "./parkingFixture.ts"
@@ -344,6 +348,25 @@ describe("a request that the policy parks", () => {
 })
 
 describe("an operation", () => {
+  it("is found by whoever asks again under its id, also once it is decided: it is not asked for twice", async () => {
+    const { agentId, asker, decider, id: workspace } = await space([])
+    const id = freshId("operation")
+    const requester = { principal: { type: "agent", id: agentId }, credential: { type: "lease", agentId } } as const
+    const parks = () =>
+      server.runtime.runPromise(
+        Effect.flatMap(Database, (database) =>
+          database.atomically("test.park", (tx) =>
+            park(tx, workspace, { id, action: "agent.read", agentId, request: { agentId }, requester }, Date.now())
+          )
+        )
+      )
+    assert.strictEqual((await parks()).operation?.state, "pending")
+    await decided(decider, "deny", { id })
+    const again = await parks()
+    assert.deepStrictEqual([again.operation?.id, again.operation?.state, again.written], [id, "denied", []])
+    assert.lengthOf((await asker.get("/v1/operations?state=pending")).body.operations, 0)
+  })
+
   it("is not decided by who asked, nor by another key of the same identity", async () => {
     const { asker, id, profileId } = await space([rule("agent.create")], { identity: "ann" })
     const operation = await parked(asker.post("/v1/agents", { name: "A", profileId }))

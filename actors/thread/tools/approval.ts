@@ -1,6 +1,7 @@
 /**
  * A built-in tool that is an action of the API is under the same approval policy: where that parks it, the operation is
- * what the tool returns, and the turn goes on. A call that runs again after a crash finds its own.
+ * what the tool returns, and the turn goes on. A call that runs again after a crash finds its own, also when that was
+ * decided meanwhile.
  */
 import { Effect } from "effect"
 import { Directory } from "../../../src/agents/Directory.ts"
@@ -13,6 +14,7 @@ import type { OperationAction } from "../../../src/operations/operation.ts"
 import { park } from "../../../src/operations/parking.ts"
 import { Policies } from "../../../src/operations/Policies.ts"
 import type { CallBy } from "../settings.ts"
+import { begunBy } from "./derivedIds.ts"
 import { toolError } from "./families/builtIn.ts"
 import type { BuiltInOutcome } from "./toolkit.ts"
 
@@ -22,6 +24,7 @@ export interface ActionOfTool {
   readonly agentId?: string
   /** As the endpoint's action has its parameters. */
   readonly request: unknown
+  readonly toolCallId: string
 }
 
 /**
@@ -45,7 +48,7 @@ export const makeApproval = Effect.gen(function* () {
   const lease = yield* Lease
   const policies = yield* Policies
 
-  const parkFor = Effect.fnUntraced(function* (by: CallBy, { action, agentId, request }: ActionOfTool) {
+  const parkFor = Effect.fnUntraced(function* (by: CallBy, { action, agentId, request, toolCallId }: ActionOfTool) {
     const identity = by.identity ?? (yield* directory.agent(by.workspace, by.agentId))?.identity
     const own = identity === undefined ? {} : { identity }
     const principal: Principal = { type: "agent", id: by.agentId, ...own }
@@ -55,7 +58,12 @@ export const makeApproval = Effect.gen(function* () {
       ...(by.turnId === undefined ? {} : { from: { threadId: by.threadId, turnId: by.turnId, hops: by.hops } })
     } as const
     const { operation, written } = yield* database.atomically("operations.park", (tx) =>
-      park(tx, by.workspace, { action, agentId: agentId ?? by.agentId, request, requester }, lease.now())
+      park(
+        tx,
+        by.workspace,
+        { id: begunBy("operation", toolCallId), action, agentId: agentId ?? by.agentId, request, requester },
+        lease.now()
+      )
     )
     for (const { agentId = "", id, state } of written)
       bus.publish({

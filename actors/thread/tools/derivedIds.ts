@@ -30,5 +30,7 @@ export const deliveryIdOf = ({ index, message, point, round, step, toolCallId, t
   hashed("delivery", turnId, [turnId, step, point, index, toolCallId, message, ...(round === undefined ? [] : [round])])
 
 /** What a delivery or a call begins elsewhere, and can begin only once. */
-export const begunBy = (noun: "thread" | "input" | "memoryVersion" | "schedule" | "scheduleRun", id: string) =>
-  hashed(noun, id, [noun, id])
+export const begunBy = (
+  noun: "thread" | "input" | "memoryVersion" | "operation" | "schedule" | "scheduleRun",
+  id: string
+) => hashed(noun, id, [noun, id])

@@ -69,10 +69,10 @@ export const agentsFamily = (database: Database["Service"], exchange: Exchange, 
     )
   })
 
-  const get = Effect.fnUntraced(function* (by: CallBy, agentId: string) {
+  const get = Effect.fnUntraced(function* (by: CallBy, agentId: string, toolCallId: string) {
     const found = yield* database.run("agents.get", (db) => readAgent(db, by.workspace, agentId))
     if (found === undefined) return noAgent(agentId)
-    const parked = yield* approval(by, { action: "agent.read", agentId, request: { agentId } })
+    const parked = yield* approval(by, { action: "agent.read", agentId, request: { agentId }, toolCallId })
     if (parked !== undefined) return parked
     const { archivedAt, createdAt, description, id, name, profileId, tags } = found.agent
     return {
@@ -126,7 +126,7 @@ export const agentsFamily = (database: Database["Service"], exchange: Exchange, 
           "Gets one agent of the workspace: name, whole description, tags, profile, and whether it was archived.",
         input: Schema.Struct({ agentId }),
         readOnly: true,
-        run: (by, { agentId }) => get(by, agentId)
+        run: (by, { agentId }, toolCallId) => get(by, agentId, toolCallId)
       }),
       builtIn({
         name: "agents.ask",

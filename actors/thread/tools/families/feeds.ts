@@ -199,7 +199,7 @@ const appendTool = ({ approval, bus, conditions, database, journal }: Feeds) => 
     const kept = Effect.map(journal.key(workspace, scope), (row) => row && { output: JSON.parse(row.body) })
     const before = yield* kept
     if (before !== undefined) return before
-    const parked = yield* approval(by, { action: "feed.append", request: input }, tried(by, input))
+    const parked = yield* approval(by, { action: "feed.append", request: input, toolCallId }, tried(by, input))
     if (parked !== undefined) return parked
     const done = yield* Effect.result(appended(by, input, scope))
     if (Result.isFailure(done)) {

@@ -189,7 +189,7 @@ const writingTools = ({ approval, database, now }: MemoryStores) => {
     outputOf: (written: Written) => unknown
   ) {
     const about = request.agentId === undefined ? {} : { agentId: request.agentId }
-    const parked = yield* approval(by, { action, ...about, request }, tried(by, request))
+    const parked = yield* approval(by, { action, ...about, request, toolCallId }, tried(by, request))
     if (parked !== undefined) return parked
     // M2.
     const asked = { ...request, version: begunBy("memoryVersion", toolCallId) }

@@ -88,6 +88,7 @@ export const schedulesFamily = ({ approval, database, mayName, now, wake }: Sche
     action: OperationAction,
     request: object,
     scheduleId: string,
+    toolCallId: string,
     work: (tx: Tx) => Promise<BuiltInOutcome>
   ) {
     const tried = withdrawing<never, BuiltInOutcome>(`${action} (tried)`, async (tx) =>
@@ -97,7 +98,7 @@ export const schedulesFamily = ({ approval, database, mayName, now, wake }: Sche
         "_tag" in found ? Effect.fail(found) : Effect.succeed(found.failure === undefined ? undefined : found)
       )
     )
-    const parked = yield* approval(by, { action, request: { agentId: by.agentId, ...request } }, tried)
+    const parked = yield* approval(by, { action, request: { agentId: by.agentId, ...request }, toolCallId }, tried)
     if (parked !== undefined) return parked
     const outcome = yield* database.atomically(action, work)
     if (outcome.failure === undefined) wake(scheduleId)
@@ -153,7 +154,7 @@ export const schedulesFamily = ({ approval, database, mayName, now, wake }: Sche
       idempotent: true,
       run: (by, input, toolCallId) => {
         const id = begunBy("schedule", toolCallId)
-        const work = done(by, "schedule.create", { input }, id, async (tx) => {
+        const work = done(by, "schedule.create", { input }, id, toolCallId, async (tx) => {
           const made = await createSchedule(tx, by.workspace, by.agentId, input, authorOf(by), now(), id)
           return "refused" in made ? refusal(notMade(made)) : { output: { schedule: shown(made) } }
         })
@@ -166,8 +167,8 @@ export const schedulesFamily = ({ approval, database, mayName, now, wake }: Sche
       input: UpdateInput,
       readOnly: false,
       idempotent: true,
-      run: (by, { scheduleId, ...patch }) => {
-        const work = done(by, "schedule.update", { scheduleId, patch }, scheduleId, async (tx) => {
+      run: (by, { scheduleId, ...patch }, toolCallId) => {
+        const work = done(by, "schedule.update", { scheduleId, patch }, scheduleId, toolCallId, async (tx) => {
           const found = await patchSchedule(tx, by.workspace, by.agentId, scheduleId, patch, by.hops, always, now())
           return "refused" in found ? notChanged(found) : { output: { schedule: shown(found) } }
         })
@@ -179,8 +180,8 @@ export const schedulesFamily = ({ approval, database, mayName, now, wake }: Sche
       description: "Deletes one of your schedules: it fires no more.",
       input: Schema.Struct({ scheduleId }),
       readOnly: false,
-      run: (by, { scheduleId }) =>
-        done(by, "schedule.delete", { scheduleId }, scheduleId, async (tx) => {
+      run: (by, { scheduleId }, toolCallId) =>
+        done(by, "schedule.delete", { scheduleId }, scheduleId, toolCallId, async (tx) => {
           const refused = await deleteSchedule(tx, by.workspace, by.agentId, scheduleId, always, now())
           return refused === undefined ? { output: { deleted: true } } : refusal(notThere(refused))
         })
@@ -192,7 +193,7 @@ export const schedulesFamily = ({ approval, database, mayName, now, wake }: Sche
       readOnly: false,
       idempotent: true,
       run: (by, { scheduleId }, toolCallId) =>
-        done(by, "schedule.run", { scheduleId }, scheduleId, async (tx) => {
+        done(by, "schedule.run", { scheduleId }, scheduleId, toolCallId, async (tx) => {
           const runId = begunBy("scheduleRun", toolCallId)
           const asked = await askForRun(tx, by.workspace, by.agentId, scheduleId, by.hops, now(), runId)
           return "refused" in asked

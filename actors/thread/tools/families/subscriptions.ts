@@ -86,7 +86,7 @@ export const subscriptionsFamily = ({ approval, changing, database }: Subscripti
   /** Parks, or is carried out: `tried` says what it would be refused with at once. */
   const decided = Effect.fnUntraced(function* <A>(
     by: BuiltInBy,
-    asked: { readonly action: OperationAction; readonly request: unknown },
+    asked: { readonly action: OperationAction; readonly request: unknown; readonly toolCallId: string },
     tried: Effect.Effect<unknown, Refusal | DatabaseUnavailable>,
     done: Effect.Effect<A, Refusal | DatabaseUnavailable>,
     output: (made: A) => unknown
@@ -104,7 +104,7 @@ export const subscriptionsFamily = ({ approval, changing, database }: Subscripti
     const asking = { workspace, principal: principalOf(by), seed: toolCallId }
     return decided(
       by,
-      { action: "subscription.create", request },
+      { action: "subscription.create", request, toolCallId },
       changing.checkCreate(asking, request),
       changing.create(asking, request),
       ({ subscription }) => ({ subscription })
@@ -119,7 +119,7 @@ export const subscriptionsFamily = ({ approval, changing, database }: Subscripti
       subscriptionId,
       decided(
         by,
-        { action: "subscription.update", request: edit },
+        { action: "subscription.update", request: edit, toolCallId },
         changing.meant(asking, edit),
         changing.update(asking, edit),
         ({ subscription }) => ({ subscription })
@@ -158,13 +158,13 @@ export const subscriptionsFamily = ({ approval, changing, database }: Subscripti
         description: "Gets one of your subscriptions: what it looks for, how far it is, what became of messages last.",
         input: One,
         readOnly: true,
-        run: (by, { subscriptionId }) =>
+        run: (by, { subscriptionId }, toolCallId) =>
           ifOwn(
             by,
             subscriptionId,
             decided(
               by,
-              { action: "subscription.read", request: { subscriptionId } },
+              { action: "subscription.read", request: { subscriptionId }, toolCallId },
               Effect.void,
               changing.find(by.workspace, subscriptionId),
               ({ subscription }) => ({ subscription })
@@ -195,13 +195,13 @@ export const subscriptionsFamily = ({ approval, changing, database }: Subscripti
         description: "Deletes one of your subscriptions. Threads that it has begun stay.",
         input: One,
         readOnly: false,
-        run: (by, { subscriptionId }) =>
+        run: (by, { subscriptionId }, toolCallId) =>
           ifOwn(
             by,
             subscriptionId,
             decided(
               by,
-              { action: "subscription.delete", request: { subscriptionId } },
+              { action: "subscription.delete", request: { subscriptionId }, toolCallId },
               changing.found(by.workspace, { subscriptionId }),
               changing.remove(by, { subscriptionId }),
               () => ({ deleted: true })

@@ -66,11 +66,11 @@ const fitting = (events: ReadonlyArray<unknown>) => {
 const gone = toolError("The thread could not be found.")
 
 export const threadFamily = ({ approval, modelOf, now, reads }: OwnThread): Family => {
-  const get = Effect.fnUntraced(function* (by: CallBy) {
+  const get = Effect.fnUntraced(function* (by: CallBy, toolCallId: string) {
     const { threadId, workspace } = by
     const found = yield* reads.detail(workspace, threadId)
     if (found === undefined) return gone
-    const parked = yield* approval(by, { action: "thread.read", request: { threadId } })
+    const parked = yield* approval(by, { action: "thread.read", request: { threadId }, toolCallId })
     if (parked !== undefined) return parked
     const rows = threadRows(workspace, found, found.inputs)
     const { inFlightWaitIds, pendingWaits, queued, ...detail } = threadDetail(
@@ -138,7 +138,7 @@ export const threadFamily = ({ approval, modelOf, now, reads }: OwnThread): Fami
           "queued and how many waits are open.",
         input: nothing,
         readOnly: true,
-        run: get
+        run: (by, _, toolCallId) => get(by, toolCallId)
       }),
       builtIn({
         name: "thread.rename",
