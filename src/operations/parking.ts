@@ -77,7 +77,8 @@ export const park = async (tx: Db, workspace: string, parked: ParkedRequest, at:
   )
   const { rows } = await sql<OperationRow & { readonly fresh: boolean }>`with
     known as (select ${columns}, false as fresh from operations
-      where workspace = ${space}::uuid and (id = ${toUuid(id)}::uuid or fingerprint = ${fingerprint} and state = 'pending')
+      where workspace = ${space}::uuid
+        and (id = ${toUuid(id)}::uuid or fingerprint = ${fingerprint} and state = 'pending')
       order by id = ${toUuid(id)}::uuid desc limit 1),
     waiting as (select count(*) as many from operations where workspace = ${space}::uuid and state = 'pending'
       and expires_at > now()),
