@@ -30,7 +30,7 @@ export const makePerform = Effect.gen(function* () {
         ? undefined
         : { listed: disabled === null, condition: settings.condition, includeSelf: settings.includeSelf }
     const told = yield* database.atomically("subscriptions.enlist", (tx) =>
-      enlist(tx, workspace, { id, agentId: being.parent ?? "", feedId: feedOf(being), as })
+      enlist(tx, workspace, { id, version, agentId: being.parent ?? "", feedId: feedOf(being), as })
     )
     return {
       type: "listed",

@@ -35,6 +35,7 @@ const Travelled = Schema.Union([
     settings: SubscriptionSettings,
     enabled: Schema.Boolean,
     cursor: Schema.optionalKey(Schema.Int),
+    lastSeq: Schema.optionalKey(Schema.Int),
     version: Schema.Int,
     by: Principal
   }),

@@ -11,10 +11,11 @@ const mostRefusals = 5
 
 export const configure = (d: Draft, event: Command) => {
   assertEvent(event, "configure")
-  const { at, by, change, cursor, enabled, settings } = event
+  const { at, by, change, cursor, enabled, lastSeq, settings } = event
   const wasEnabled = d.context.disabled === null
   const version = d.context.version + 1
-  d.emit({ type: "configured", change, version, settings, by, at, ...(cursor === undefined ? {} : { cursor }) })
+  const place = { ...(cursor === undefined ? {} : { cursor }), ...(lastSeq === undefined ? {} : { lastSeq }) }
+  d.emit({ type: "configured", change, version, settings, by, at, ...place })
   if (enabled && !wasEnabled) d.emit({ type: "enabled", version, at })
   if (!enabled && wasEnabled) d.emit({ type: "disabled", version, reason: "requested", at })
 }

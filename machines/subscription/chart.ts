@@ -191,6 +191,12 @@ export const chart = machine.createMachine({
             actions: "retry",
             description: "The same batch is tried again."
           },
+          {
+            guard: "pauseOverUnread",
+            target: "waiting",
+            actions: "retry",
+            description: "It looks again as soon as its feed has been looked through."
+          },
           { guard: "pauseOver", target: "evaluating", actions: "lookAgain", description: "It looks again." }
         ]
       }

@@ -43,6 +43,8 @@ export type Command = {
       readonly enabled: boolean
       /** Where it goes on from; absent: from where it is. */
       readonly cursor?: number
+      /** Of the feed, before it was changed: what is behind that is judged by these settings. */
+      readonly lastSeq?: number
       /** The version that it changes: 0 of a birth. */
       readonly version: number
       readonly by: Principal

@@ -11,11 +11,13 @@ export interface Range {
 
 /**
  * `looks`: what the feed holds behind the cursor was never judged. `settles`: until then all of it is, so that nothing
- * is left where nothing is in hand.
+ * is left where nothing is in hand. `since`: both are so of another place in the feed, behind which appends were judged
+ * by settings of before.
  */
 export interface ListingDue {
   readonly version: number
   readonly looks: boolean
+  readonly since?: number
   readonly settles: boolean
 }
 

@@ -5,8 +5,10 @@
  * E2. While something is in hand, everything before it is dealt with, unless the feed is still to be looked through.
  */
 import type { SubscriptionSettings } from "../../src/domain/subscription.ts"
-import type { Context, Last, Range } from "./context.ts"
+import type { Context, Last, ListingDue, Range } from "./context.ts"
 import type { Fact } from "./facts.ts"
+
+type Configured = Extract<Fact, { readonly type: "configured" }>
 
 /** More ranges than that become fewer: what lies between is looked at again, and does not match. */
 const mostRanges = 64
@@ -37,9 +39,13 @@ const behind = (noticed: ReadonlyArray<Range>, seq: number): ReadonlyArray<Range
     return range.from > seq ? [range] : [{ ...range, from: seq + 1, exact: false }]
   })
 
+/** Behind that seq the feed may hold what was not judged by what the subscription says now. */
+const unreadBehind = ({ cursor, listing }: Context) =>
+  listing === null ? undefined : (listing.since ?? (listing.looks ? cursor : undefined))
+
 const dealtWith = (context: Context, to: number): Context => {
   const noticed = behind(context.noticed, to)
-  const reached = context.listing?.looks === true ? to : (noticed[0]?.from ?? to + 1) - 1
+  const reached = unreadBehind(context) !== undefined ? to : (noticed[0]?.from ?? to + 1) - 1
   return { ...context, noticed, cursor: Math.max(context.cursor, reached) }
 }
 
@@ -57,29 +63,45 @@ const noticedIn = (context: Context, range: Range): Context => {
 }
 
 const listed = (context: Context, lastSeq: number): Context => {
-  const { batch, cursor, disabled, listing, noticed } = context
+  const { batch, cursor, listing, noticed } = context
   const told = { ...context, listing: null }
-  if (disabled !== null) {
-    const isDone = listing?.settles === true && noticed.length === 0 && batch === null
-    return isDone ? { ...told, cursor: Math.max(cursor, lastSeq) } : told
+  const isIdle = noticed.length === 0 && batch === null
+  const since = unreadBehind(context)
+  if (since === undefined) return listing?.settles && isIdle ? { ...told, cursor: Math.max(cursor, lastSeq) } : told
+  const judged = Math.max(cursor, since)
+  const unjudged = { from: judged + 1, to: lastSeq, count: lastSeq - judged, exact: false }
+  return {
+    ...told,
+    covered: lastSeq,
+    cursor: isIdle ? judged : cursor,
+    noticed: lastSeq <= judged ? noticed : withRange(noticed, unjudged)
   }
-  if (listing?.looks !== true) return told
-  const covered = { ...told, covered: lastSeq }
-  return lastSeq <= cursor
-    ? covered
-    : {
-        ...covered,
-        noticed: withRange(noticed, { from: cursor + 1, to: lastSeq, count: lastSeq - cursor, exact: false })
-      }
 }
 
 const ended = (context: Context, to: number, last: Last): Context => ({ ...dealtWith(context, to), ...atRest, last })
+
+/** What whoever appends judges by. */
+const judgedBy = ({ condition = "", includeSelf }: SubscriptionSettings) => JSON.stringify([condition, includeSelf])
+
+/**
+ * The feed is told of other settings only after they are taken: until it is, appends are judged by those before. So it
+ * is looked through from where it was then.
+ */
+const listingOf = ({ disabled, listing, settings }: Context, fact: Configured): ListingDue => {
+  const { lastSeq, version } = fact
+  const due = { looks: false, settles: false, ...listing, version }
+  const isSame = settings === null || judgedBy(settings) === judgedBy(fact.settings)
+  if (isSame || lastSeq === undefined) return due
+  const since = Math.min(due.since ?? lastSeq, lastSeq)
+  if (disabled !== null) return due.settles ? { ...due, since } : due
+  return due.looks && due.since === undefined ? due : { ...due, looks: true, since }
+}
 
 /** What says which messages are handed over, and when. */
 const rule = ({ cadence, condition = "", includeSelf, screen }: SubscriptionSettings) =>
   JSON.stringify([cadence, condition, includeSelf, screen])
 
-const configured = (context: Context, fact: Extract<Fact, { readonly type: "configured" }>): Context => {
+const configured = (context: Context, fact: Configured): Context => {
   const { at, change, cursor, settings, version } = fact
   const next = { ...context, settings, change, version, updatedAt: at }
   if (cursor !== undefined)
@@ -91,7 +113,7 @@ const configured = (context: Context, fact: Extract<Fact, { readonly type: "conf
       generation: context.generation + 1,
       listing: { version, looks: true, settles: false }
     }
-  const listing = { looks: false, settles: false, ...context.listing, version }
+  const listing = listingOf(context, fact)
   return context.settings !== null && rule(context.settings) === rule(settings)
     ? { ...next, listing }
     : {
@@ -133,7 +155,8 @@ const change = (context: Context, fact: Fact): Context => {
       const { at, reason, version } = fact
       // A batch may have been taken already: it stays, and is told of or tried again.
       const { batch } = context
-      const listing = { version, looks: false, settles: context.listing?.looks !== true }
+      const since = unreadBehind(context)
+      const listing = { version, looks: false, settles: since === undefined, ...(since === undefined ? {} : { since }) }
       return { ...context, ...atRest, batch, version, updatedAt: at, disabled: reason, listing }
     }
     case "deleted": {

@@ -12,6 +12,8 @@ export type Fact = { readonly at: number } & (
       readonly by: Principal
       /** Where it was set anew. */
       readonly cursor?: number
+      /** Of the feed, when it was asked for. */
+      readonly lastSeq?: number
     }
   | { readonly type: "enabled"; readonly version: number }
   | { readonly type: "disabled"; readonly version: number; readonly reason: DisabledReason }

@@ -48,5 +48,8 @@ export const guards = {
   newThread: ({ event }: GuardArgs) => event.type === "refused" && event.threadId !== undefined,
   windowOver: ({ context, event }: GuardArgs) => isOver(context.until, event),
   pauseOver: ({ context, event }: GuardArgs) => isOver(context.retryAt, event),
+  /** Its feed is still to be looked through. */
+  pauseOverUnread: ({ context, event }: GuardArgs) =>
+    isOver(context.retryAt, event) && context.batch === null && context.listing?.looks === true,
   pauseOverInHand: ({ context, event }: GuardArgs) => isOver(context.retryAt, event) && context.batch !== null
 }

@@ -39,7 +39,8 @@ export const makeSubscriptionInspected = (factOf: Parameters<typeof defineInspec
       staleLook: ({ look }) => (look === null ? true : undefined),
       staleBatch: ({ batch }) => (batch === null ? true : undefined),
       pauseOverInHand: ({ batch }) => (batch === null ? false : undefined),
-      pauseOver: ({ batch }) => (batch === null ? undefined : false)
+      pauseOverUnread: ({ batch, listing }) => (batch === null && listing?.looks === true ? undefined : false),
+      pauseOver: ({ batch, listing }) => (batch === null && listing?.looks !== true ? undefined : false)
     },
     doing: (context) => [
       ...jobsOf(context).flatMap(({ params, type }) => (type === "abandon" ? [] : [{ type, ...params }])),

@@ -32,5 +32,7 @@ export interface FeedTables {
     condition: string | null
     include_self: boolean
     created_at: Date
+    told_version: number | null
+    told_seq: string | null
   }
 }

@@ -17,6 +17,8 @@ export interface Configuring {
   readonly settings: SubscriptionSettings
   readonly enabled: boolean
   readonly cursor?: number
+  /** Of the feed, as read before it is changed. */
+  readonly lastSeq?: number
   /** The version that it changes: 0 of one that is to be made. */
   readonly version: number
   readonly by: Principal

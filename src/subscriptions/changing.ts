@@ -189,7 +189,15 @@ export const makeChanging = Effect.gen(function* () {
     for (let attempt = 1; ; attempt++) {
       const { stored, ...wanted } = yield* meant(asked, patched)
       const told = yield* Effect.result(
-        subscriptions.configure({ workspace, id, change, ...wanted, version: stored.version, by })
+        subscriptions.configure({
+          workspace,
+          id,
+          change,
+          ...wanted,
+          lastSeq: stored.feed.lastSeq,
+          version: stored.version,
+          by
+        })
       )
       if (Result.isSuccess(told)) break
       const isRaced = told.failure._tag === "SubscriptionChanged" && patched.fits === undefined

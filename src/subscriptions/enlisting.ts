@@ -2,10 +2,12 @@
  * What a feed knows of its subscriptions: a place for one that is to be made, and what appends judge by.
  *
  * E1. Whoever changes a row holds the feed's row and raises its revision: an append has either been judged by it, or
- *     ends before the seq that is told here.
- * E2. A place is taken before the actor is born. One whose actor was never born counts for a minute, and goes after an
+ *     ends before the seq that is told here. The same change told again is answered with the same seq.
+ * E2. Word of a change may be late, of a node that was taken for dead, or of a change before another one: it undoes
+ *     nothing that the feed was told since, and brings nobody back who is deleted.
+ * E3. A place is taken before the actor is born. One whose actor was never born counts for a minute, and goes after an
  *     hour (src/subscriptions/forgetting.ts).
- * E3. Whoever is told of has a place, also where that was gone before it was born.
+ * E4. Whoever is told of has a place, also where that was gone before it was born.
  */
 import { sql } from "kysely"
 import type { Db, Tx } from "../database/handle.ts"
@@ -30,7 +32,7 @@ const holdFeed = async (tx: Tx, space: string, feed: string) =>
     .forUpdate()
     .executeTakeFirst()
 
-/** E2. */
+/** E3. */
 const taken = async (tx: Tx, space: string, agent: string, feed: string) => {
   const { rows } = await sql<{ readonly of_agent: number; readonly of_feed: number }>`select
       count(*) filter (where s.agent = ${agent}::uuid)::int as of_agent,
@@ -83,6 +85,8 @@ export const takePlace = async (
 
 export interface Enlisting {
   readonly id: string
+  /** Of the change that the feed is told of. */
+  readonly version: number
   readonly agentId: string
   readonly feedId: string
   /** Undefined where it is deleted. */
@@ -91,8 +95,12 @@ export interface Enlisting {
     | undefined
 }
 
-/** E1. Undefined where there is no such feed. */
-export const enlist = async (tx: Tx, workspace: string, { agentId, as, feedId, id }: Enlisting) => {
+interface Told {
+  readonly told_seq: string | null
+}
+
+/** E1, E2. Undefined where there is no such feed. */
+export const enlist = async (tx: Tx, workspace: string, { agentId, as, feedId, id, version }: Enlisting) => {
   const space = toUuid(workspace)
   const feed = toUuid(feedId)
   const held = await holdFeed(tx, space, feed)
@@ -100,15 +108,24 @@ export const enlist = async (tx: Tx, workspace: string, { agentId, as, feedId, i
   await sql`update feeds set subscribers_rev = subscribers_rev + 1
     where workspace = ${space}::uuid and id = ${feed}::uuid`.execute(tx)
   const own = toUuid(id)
-  await (as === undefined
-    ? sql`delete from subscribers where workspace = ${space}::uuid and feed = ${feed}::uuid and id = ${own}::uuid`
-    : sql`insert into subscribers (workspace, feed, id, agent, listed, condition, include_self, created_at)
-        values (${space}::uuid, ${feed}::uuid, ${own}::uuid, ${toUuid(agentId)}::uuid, ${as.listed},
-          ${as.condition ?? null}, ${as.includeSelf}, clock_timestamp())
-        on conflict (workspace, feed, id) do update set listed = excluded.listed, condition = excluded.condition,
-          include_self = excluded.include_self`
+  const { rows } = await (as === undefined
+    ? sql<Told>`delete from subscribers
+          where workspace = ${space}::uuid and feed = ${feed}::uuid and id = ${own}::uuid
+          returning null as told_seq`
+    : sql<Told>`insert into subscribers (workspace, feed, id, agent, listed, condition, include_self, created_at,
+            told_version, told_seq)
+          select ${space}::uuid, ${feed}::uuid, ${own}::uuid, ${toUuid(agentId)}::uuid, ${as.listed},
+            ${as.condition ?? null}, ${as.includeSelf}, clock_timestamp(), ${version}::int, ${held.last_seq}::bigint
+          where not exists (select from heads h
+            where h.id = ${own}::uuid and h.workspace = ${space}::uuid and h.status = 'deleted')
+          on conflict (workspace, feed, id) do update set listed = excluded.listed, condition = excluded.condition,
+            include_self = excluded.include_self, told_version = excluded.told_version,
+            told_seq = case when subscribers.told_version = excluded.told_version then subscribers.told_seq
+              else excluded.told_seq end
+          where subscribers.told_version is null or subscribers.told_version <= excluded.told_version
+          returning told_seq`
   ).execute(tx)
-  return { lastSeq: Number(held.last_seq), archived: held.archived_at !== null }
+  return { lastSeq: Number(rows[0]?.told_seq ?? held.last_seq), archived: held.archived_at !== null }
 }
 
 /** Tells the subscriptions of an archived feed, or agent, that they are disabled. Answers with their ids. */

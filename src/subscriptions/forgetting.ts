@@ -2,7 +2,7 @@
  * What time leaves to do of subscriptions: places whose actor was never born.
  *
  * G1. An hour after a place was taken nobody is making its subscription any more. Were it born after all, the place is
- *     taken anew when its feed is told (E3 of enlisting.ts).
+ *     taken anew when its feed is told (E4 of enlisting.ts).
  * G2. The rows are held first, and looked at again then: what was born meanwhile is seen.
  */
 import { Effect } from "effect"

@@ -104,7 +104,7 @@ const status = (id: string, wanted: string) =>
     const found = await read(id)
     return found.lastStatus === wanted && found
   })
-const run = (statement: ReturnType<typeof sql>) =>
+const run = <Row>(statement: ReturnType<typeof sql<Row>>) =>
   server.runtime.runPromise(server.database.run("test", (db) => statement.execute(db)))
 const statusOf = async (id: string) =>
   ((await run(sql`select status from heads where id = ${toUuid(id)}::uuid`)).rows[0] as any)?.status as string
@@ -756,10 +756,60 @@ describe("subscriptions as resources", () => {
     const as = { listed: true, condition: undefined, includeSelf: false }
     await server.runtime.runPromise(
       server.database.atomically("test", (tx) =>
-        enlist(tx, server.workspaces.alpha, { id: born.id, agentId, feedId, as })
+        enlist(tx, server.workspaces.alpha, { id: born.id, version: 1, agentId, feedId, as })
       )
     )
     await append(feedId, "one")
     await toldTimes(agentId, 1)
+  })
+})
+
+describe("a feed that is told of a change", () => {
+  const listened = async () => {
+    const [agentId, feedId] = [await makeAgent(server.alpha), await makeFeed()]
+    const { id } = await subscribed(agentId, feedId)
+    const tell = (version: number, as: { readonly listed: boolean } | undefined) =>
+      server.runtime.runPromise(
+        server.database.atomically("test", (tx) =>
+          enlist(tx, server.workspaces.alpha, {
+            id,
+            version,
+            agentId,
+            feedId,
+            as: as && { ...as, condition: undefined, includeSelf: false }
+          })
+        )
+      )
+    const listed = async () => {
+      const { rows } = await run(sql<{ readonly listed: boolean }>`select listed from subscribers
+        where id = ${toUuid(id)}::uuid`)
+      return rows.map(({ listed }) => listed)
+    }
+    await until("the feed to know of it", async () => (await listed())[0])
+    return { feedId, id, listed, tell }
+  }
+
+  it("answers with where it was, when it is told again by whoever takes over", async () => {
+    const { feedId, tell } = await listened()
+    await append(feedId, "one")
+    assert.strictEqual((await tell(7, { listed: false }))?.lastSeq, 1)
+    await append(feedId, "two")
+    assert.strictEqual((await tell(7, { listed: false }))?.lastSeq, 1)
+    assert.strictEqual((await tell(8, { listed: true }))?.lastSeq, 2)
+  })
+
+  it("keeps to the newest word, whichever comes last", async () => {
+    const { listed, tell } = await listened()
+    await tell(8, { listed: true })
+    await tell(7, { listed: false })
+    assert.deepStrictEqual(await listed(), [true])
+  })
+
+  it("does not bring back one that is deleted", async () => {
+    const { id, listed, tell } = await listened()
+    await server.alpha.delete(`/v1/subscriptions/${id}`)
+    await until("the feed to know of it", async () => (await listed()).length === 0)
+    await tell(9, { listed: true })
+    assert.deepStrictEqual(await listed(), [])
   })
 })

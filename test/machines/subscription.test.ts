@@ -226,6 +226,45 @@ describe("an immediate subscription", () => {
     assert.deepStrictEqual(s.notice(5), [])
   })
 
+  it("told another condition, looks at what came before its feed knew of that, behind what came before it", () => {
+    const s = new Subject().make(immediate)
+    const other = { ...immediate, condition: "true" }
+    const listed = (lastSeq: number) => s.tell({ type: "listed", version: s.context.version, lastSeq, archived: false })
+    const noticed = () => s.context.noticed.map(({ from, to }) => [from, to])
+    s.configure({ settings: other, lastSeq: 5 })
+    // Judged by the condition before: what it has passed over behind 5 is still to be looked at, and comes first.
+    s.notice(5)
+    s.notice(7)
+    assert.deepStrictEqual([s.snapshot.value, s.context.cursor], ["waiting", 0])
+    listed(8)
+    assert.deepStrictEqual([s.snapshot.value, noticed()], ["evaluating", [[5, 8]]])
+    assert.deepStrictEqual(s.notice(7), [])
+
+    // Changed again before the feed knew of the first change: from the earlier one on.
+    s.batch(5, 8, [5, 6, 7, 8])
+    s.submitted()
+    s.configure({ settings: { ...other, includeSelf: true }, lastSeq: 9 })
+    s.configure({ settings: other, lastSeq: 10 })
+    s.configure({ settings: { ...other, name: "Another" }, lastSeq: 11 })
+    listed(12)
+    assert.deepStrictEqual(noticed(), [[10, 12]])
+  })
+
+  it("told another condition, and disabled before its feed knew, goes on from there", () => {
+    const s = new Subject().make(immediate)
+    s.configure({ settings: { ...immediate, condition: "true" }, lastSeq: 5 })
+    s.configure({ enabled: false })
+    s.tell({ type: "listed", version: s.context.version, lastSeq: 7, archived: false })
+    assert.strictEqual(s.context.cursor, 5)
+  })
+
+  it("told another name or cadence, does not look", () => {
+    const s = new Subject().make(immediate)
+    s.configure({ settings: { ...windowed, name: "Another" }, lastSeq: 3 })
+    s.tell({ type: "listed", version: s.context.version, lastSeq: 4, archived: false })
+    assert.deepStrictEqual([s.snapshot.value, s.context.noticed], ["waiting", []])
+  })
+
   it("forgets a batch where the cursor is set anew, and names what is repeated otherwise", () => {
     const s = new Subject().make(immediate)
     s.notice(1)
@@ -341,6 +380,8 @@ const walked = (settings: SubscriptionSettings, choices: ReadonlyArray<number>) 
   const reasons = new Set<string>()
   let lastSeq = 0
   let isListed = true
+  /** The condition by which appends are judged. */
+  let told = settings.condition
   /** The next instant of a cadence that waits for such. */
   const instant = () => s.at + 50_000
   const waiting = () =>
@@ -363,6 +404,7 @@ const walked = (settings: SubscriptionSettings, choices: ReadonlyArray<number>) 
   const list = () => {
     const { listing } = s.context
     if (listing === null) return
+    told = s.context.settings?.condition
     s.tell({ type: "listed", version: listing.version, lastSeq, archived: false })
     isListed = s.context.disabled === null
   }
@@ -379,7 +421,9 @@ const walked = (settings: SubscriptionSettings, choices: ReadonlyArray<number>) 
   const append = (isMatch: boolean, isNoticed: boolean, exact = true) => {
     lastSeq++
     if (isMatch) matching.add(lastSeq)
-    if (isListed && isNoticed)
+    // Until the feed is told of another condition, some of what matches does not match the one before.
+    const isJudgedByOther = s.context.settings?.condition !== told && lastSeq % 2 === 0
+    if (isListed && isNoticed && !isJudgedByOther)
       s.tell({ type: "notice", from: lastSeq, to: lastSeq, count: 1, exact, instant: instant() })
   }
   const failure = { code: "internal", text: "", refused: false, budget: false }
@@ -421,8 +465,8 @@ const walked = (settings: SubscriptionSettings, choices: ReadonlyArray<number>) 
     () => s.tell({ type: "unevaluated", look: s.context.look?.number ?? -1, failure: { ...failure, refused: true } }),
     () => s.tell({ type: "poison" }),
     () => s.tell({ type: "disable", reason: "agent_archived" }),
-    () => s.configure({ settings: { ...settings, name: `Name ${s.context.version}` } }),
-    () => s.configure({ settings: { ...settings, condition: "true", intent: `${s.context.version}` } }),
+    () => s.configure({ settings: { ...settings, name: `Name ${s.context.version}` }, lastSeq }),
+    () => void s.configure({ settings: { ...settings, condition: `${s.context.version} > 0` }, lastSeq }),
     // Of another look, another batch, another version: nobody waits for these.
     () => {
       const before = plain(s.snapshot)
@@ -536,7 +580,10 @@ describe("whatever comes", () => {
         assert.isAtLeast(walk.context.cursor, Math.max(0, ...walk.matching))
         for (const reason of walk.reasons) reasons.add(reason)
       }),
-      { numRuns: 60, examples: [[[0, 0, 0, 6, 6, 2, 13]], [[7]], [[18]], [[19]]] }
+      {
+        numRuns: 60,
+        examples: [[[0, 0, 0, 6, 6, 2, 13]], [[1, 18, 21, 0, 33]], [[0, 2, 21, 0, 0, 7, 3]], [[7]], [[18]], [[19]]]
+      }
     )
     assert.sameMembers([...reasons], ["requested", "failures", "poisoned", "agent_archived"])
   })

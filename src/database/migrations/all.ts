@@ -24,6 +24,7 @@ import * as cause from "./021_cause.ts"
 import * as rotation from "./022_rotation.ts"
 import * as imageNames from "./023_image_names.ts"
 import * as spendTotals from "./024_spend_totals.ts"
+import * as toldSubscribers from "./025_told_subscribers.ts"
 
 export const migrations: Record<string, Migration> = {
   "001_journal": journal,
@@ -49,5 +50,6 @@ export const migrations: Record<string, Migration> = {
   "021_cause": cause,
   "022_rotation": rotation,
   "023_image_names": imageNames,
-  "024_spend_totals": spendTotals
+  "024_spend_totals": spendTotals,
+  "025_told_subscribers": toldSubscribers
 }
