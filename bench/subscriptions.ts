@@ -33,7 +33,7 @@ const postgres = await startPostgres()
 const meter = await openMeter(postgres.url)
 const database = "subscriptions"
 const url = await meter.createDatabase(database)
-const system = await startTroupe(database, url, { agents: Math.ceil(count / each) + Math.ceil(matching / each) })
+const system = await startTroupe(database, url, { agents: Math.ceil(count / each) + matching })
 const http = connect(system.target)
 const client = new pg.Client({ connectionString: url })
 await client.connect()
@@ -56,7 +56,7 @@ try {
   const subscribe = (agent: number, feedId: string, tag: number) =>
     http.post(`/v1/agents/${system.target.agents[agent]}/subscriptions`, { feedId, condition: `"k${tag}" in tags` })
   for (let i = 0; i < count; i++) await subscribe(Math.floor(i / each), feed, i % (count / matching))
-  for (let i = 0; i < matching; i++) await subscribe(Math.ceil(count / each) + Math.floor(i / each), alone, 0)
+  for (let i = 0; i < matching; i++) await subscribe(Math.ceil(count / each) + i, alone, 0)
   const append = (tag: number, feedId = feed) =>
     http.post(`/v1/feeds/${feedId}/messages`, { messages: [{ text: "news", tags: [`k${tag}`] }] })
   // What nobody asks for goes on all the time.
@@ -70,22 +70,26 @@ try {
     while ((await handedOver()) < before) await pause(5)
   }
   const lags: Array<number> = []
-  /** Statements from the append to the end of the turns that it has begun, beside those of this program. */
-  const costs = { among: [0], alone: [0] }
+  /**
+   * Statements from the append to the end of the turns that it has begun, beside those of this program. Who is woken is
+   * another one each time, whom nobody has in memory; or always the same, of as many agents among others and without.
+   */
+  const costs = { others: [0], among: [0], alone: [0] }
   for (let i = -3; i < messages; i++) {
-    for (const [which, feedId] of [
-      ["among", feed],
-      ["alone", alone]
+    for (const [which, feedId, tag] of [
+      ["others", feed, 1 + (Math.abs(i) % (count / matching - 1))],
+      ["among", feed, 0],
+      ["alone", alone, 0]
     ] as const) {
       const [start, asked, began] = [await statements(), polls, performance.now()]
-      await append(which === "among" ? Math.abs(i) % (count / matching) : 0, feedId)
+      await append(tag, feedId)
       await settle()
       const lag = performance.now() - began
       await pause(200)
       const spent = (await statements()) - start - (polls - asked) - (perSecond * (performance.now() - began)) / 1_000
       // The first ones warm up.
       if (i < 0) continue
-      if (which === "among") lags.push(lag)
+      if (which === "others") lags.push(lag)
       costs[which][i] = spent
     }
   }
