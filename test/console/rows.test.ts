@@ -2,7 +2,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { fitting, everything } from "../../console/src/threads/filter.ts"
 import { joined } from "../../console/src/threads/listed.ts"
-import { openTurn, rowsMaker, writingRows } from "../../console/src/threads/rows.ts"
+import { openTurn, reworded, rowsMaker, textOf, writingRows } from "../../console/src/threads/rows.ts"
+import { stretchOf } from "../../console/src/threads/stretch.ts"
 import { appended, came, empty, mostHeld, prepended, reachesEnd, wrote } from "../../console/src/threads/window.ts"
 import { logEvents } from "./events.ts"
 
@@ -47,6 +48,36 @@ describe("rows", () => {
   it("tell of a turn that runs only at the end of a log", () => {
     assert.isUndefined(openTurn(log))
     assert.strictEqual(openTurn(log.slice(0, 3)), log[0]?.turnId)
+  })
+})
+
+describe("an input that is reworded", () => {
+  const image = { type: "image", imageId: "img_1" } as const
+
+  it("keeps its images, and only its words are typed", () => {
+    const content = [{ type: "text", text: "What is this?" } as const, image, { type: "text", text: "Say." } as const]
+    assert.strictEqual(textOf(content), "What is this?\n\nSay.")
+    assert.deepStrictEqual(reworded(content, "Who is this?"), [{ type: "text", text: "Who is this?" }, image])
+  })
+
+  it("of images alone has no words, and keeps none", () => {
+    assert.strictEqual(textOf([image]), "")
+    assert.deepStrictEqual(reworded([image], " "), [image])
+    assert.deepStrictEqual(reworded([image], "Look"), [{ type: "text", text: "Look" }, image])
+  })
+})
+
+describe("a stretch of a log", () => {
+  /** A server that ends its pages early, as it does where events are large. */
+  const pageOf = (afterSeq: number, limit: number) => {
+    const events = log.slice(afterSeq, afterSeq + Math.min(limit, 3))
+    return Promise.resolve({ events, ...(events.length < 3 ? {} : { nextCursor: "more" }) })
+  }
+
+  it("has no gaps where the server ends its pages early", async () => {
+    assert.deepStrictEqual(await stretchOf(pageOf, 1, 8), log.slice(1, 9))
+    assert.deepStrictEqual(await stretchOf(pageOf, 2, 200), log.slice(2))
+    assert.deepStrictEqual(await stretchOf(pageOf, log.length, 200), [])
   })
 })
 
