@@ -47,9 +47,8 @@ export const Time = ({ at }: { readonly at: string }) => {
   )
 }
 
+const minutes = (seconds: number) => `${Math.floor(seconds / 60)} min ${seconds % 60} s`
+
 export const duration = (ms: number) =>
-  ms < 1_000
-    ? `${Math.round(ms)} ms`
-    : ms < 60_000
-      ? `${(ms / 1_000).toFixed(1)} s`
-      : `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`
+  // Each is rounded before its unit is chosen: 59.96 s are a minute.
+  ms < 999.5 ? `${Math.round(ms)} ms` : ms < 59_950 ? `${(ms / 1_000).toFixed(1)} s` : minutes(Math.round(ms / 1_000))
