@@ -1,5 +1,7 @@
 /** A log as it is read (console/src/threads): turn by turn, and drawn again only where it is new. */
 import { assert, describe, it } from "@effect/vitest"
+import { duration } from "../../console/src/parts/duration.ts"
+import { rangeOf } from "../../console/src/setup/range.ts"
 import { fitting, everything } from "../../console/src/threads/filter.ts"
 import { joined } from "../../console/src/threads/listed.ts"
 import { openTurn, reworded, rowsMaker, textOf, writingRows } from "../../console/src/threads/rows.ts"
@@ -78,6 +80,33 @@ describe("a stretch of a log", () => {
     assert.deepStrictEqual(await stretchOf(pageOf, 1, 8), log.slice(1, 9))
     assert.deepStrictEqual(await stretchOf(pageOf, 2, 200), log.slice(2))
     assert.deepStrictEqual(await stretchOf(pageOf, log.length, 200), [])
+  })
+})
+
+describe("a range of a feed", () => {
+  it("is read to its end where the server ends its pages early, and no further than is wanted", async () => {
+    const messages = Array.from({ length: 9 }, (_, i) => ({ seq: i + 1 }))
+    const ask = (startSeq = 1) => {
+      const page = messages.slice(startSeq - 1, startSeq + 1)
+      const nextSeq = startSeq + page.length
+      return Promise.resolve({ messages: page, ...(nextSeq > messages.length ? {} : { nextSeq }) })
+    }
+    assert.deepStrictEqual(await rangeOf(ask, 50), messages)
+    assert.lengthOf(await rangeOf(ask, 4), 4)
+  })
+})
+
+describe("a duration", () => {
+  it("is rounded before it is told in minutes", () => {
+    assert.deepStrictEqual([4, 999.7, 1_000, 59_949, 59_999, 119_700, 3_600_000].map(duration), [
+      "4 ms",
+      "1.0 s",
+      "1.0 s",
+      "59.9 s",
+      "1 min 0 s",
+      "2 min 0 s",
+      "60 min 0 s"
+    ])
   })
 })
 
