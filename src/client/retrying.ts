@@ -50,6 +50,10 @@ const pause = (ms: number, signal: AbortSignal) =>
 
 const waitsMs = ({ url }: Request) => Number(new URL(url).searchParams.get("waitSeconds") ?? 0) * 1_000
 
+/** Of a page that came over http browsers make no UUIDs (crypto.randomUUID is not there); bytes they make anywhere. */
+const newKey = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), hex).join("")
+const hex = (byte: number) => byte.toString(16).padStart(2, "0")
+
 const unreachable = (request: Request, cause?: unknown) =>
   new TroupeUnreachable(`No answer from ${new URL(request.url).host}. Is the server running?`, { cause })
 
@@ -57,7 +61,7 @@ export const retrying =
   ({ fetch, random = Math.random, retries, timeoutMs }: Retrying) =>
   async (request: Request): Promise<Response> => {
     if (request.method === "POST" && !request.headers.has("idempotency-key"))
-      request.headers.set("idempotency-key", crypto.randomUUID())
+      request.headers.set("idempotency-key", newKey())
     const patience = AbortSignal.timeout(timeoutMs + waitsMs(request))
     const until = performance.now() + timeoutMs
     const signal = AbortSignal.any([request.signal, patience])

@@ -123,6 +123,23 @@ describe("a profile", () => {
       seen.complaints.splice(0)
     })
   })
+
+  it("is held against what it was typed over, also where the page has read what somebody else has changed", async () => {
+    const schedule = `/v1/agents/${agentId}/schedules/${scheduleId}`
+    await open(`/agents/${agentId}/schedules/${scheduleId}`, async ({ page, seen }) => {
+      const yaml = page.getByLabel("Schedule, as YAML")
+      await pasteYaml(yaml, (await yamlOf(yaml)).replace("overlap: skip", "overlap: queue"))
+      await alpha.patch(schedule, { name: "theirs" })
+      await page.getByRole("button", { name: "Run it now" }).click()
+      await page.getByRole("heading", { name: "theirs" }).waitFor()
+      await page.getByRole("button", { name: "Save" }).click()
+      await page.getByRole("alert").getByText("412 precondition_failed").waitFor()
+      await page.getByRole("region", { name: "What changes" }).getByText("- name: theirs").waitFor()
+      seen.complaints.splice(0)
+    })
+    assert.deepInclude((await alpha.get(schedule)).body.schedule, { name: "theirs", overlap: "skip" })
+    await alpha.patch(schedule, { name: "daily" })
+  })
 })
 
 describe("a role", () => {

@@ -2,6 +2,7 @@
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
 import { createServer, type IncomingMessage, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
+import { vi } from "vitest"
 import { answerOf, connect } from "../../src/client/client.ts"
 import { TroupeError, TroupeUnreachable } from "../../src/client/errors.ts"
 
@@ -79,6 +80,22 @@ describe("a request", () => {
     assert.strictEqual(again, first)
     assert.notStrictEqual(other, first)
     assert.strictEqual(given, "mine")
+  })
+
+  it("of a POST has its key where a page came over http, and the browser makes no UUIDs", async () => {
+    const { crypto } = globalThis
+    vi.stubGlobal("crypto", { getRandomValues: crypto.getRandomValues.bind(crypto) })
+    try {
+      answers = ["cut", { status: 201, body: {} }, { status: 201, body: {} }]
+      await create()
+      await create()
+    } finally {
+      vi.unstubAllGlobals()
+    }
+    const [first, again, other] = keys()
+    assert.match(String(first), /^[0-9a-f]{32}$/)
+    assert.strictEqual(again, first)
+    assert.notStrictEqual(other, first)
   })
 
   it("whose body nobody has typed has tries, a key and the version that it is held to as well", async () => {

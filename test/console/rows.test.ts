@@ -1,8 +1,11 @@
 /** A log as it is read (console/src/threads): turn by turn, and drawn again only where it is new. */
 import { assert, describe, it } from "@effect/vitest"
+import { duration } from "../../console/src/parts/duration.ts"
+import { rangeOf } from "../../console/src/setup/range.ts"
 import { fitting, everything } from "../../console/src/threads/filter.ts"
 import { joined } from "../../console/src/threads/listed.ts"
-import { openTurn, rowsMaker, writingRows } from "../../console/src/threads/rows.ts"
+import { openTurn, reworded, rowsMaker, textOf, writingRows } from "../../console/src/threads/rows.ts"
+import { stretchOf } from "../../console/src/threads/stretch.ts"
 import { appended, came, empty, mostHeld, prepended, reachesEnd, wrote } from "../../console/src/threads/window.ts"
 import { logEvents } from "./events.ts"
 
@@ -47,6 +50,63 @@ describe("rows", () => {
   it("tell of a turn that runs only at the end of a log", () => {
     assert.isUndefined(openTurn(log))
     assert.strictEqual(openTurn(log.slice(0, 3)), log[0]?.turnId)
+  })
+})
+
+describe("an input that is reworded", () => {
+  const image = { type: "image", imageId: "img_1" } as const
+
+  it("keeps its images, and only its words are typed", () => {
+    const content = [{ type: "text", text: "What is this?" } as const, image, { type: "text", text: "Say." } as const]
+    assert.strictEqual(textOf(content), "What is this?\n\nSay.")
+    assert.deepStrictEqual(reworded(content, "Who is this?"), [{ type: "text", text: "Who is this?" }, image])
+  })
+
+  it("of images alone has no words, and keeps none", () => {
+    assert.strictEqual(textOf([image]), "")
+    assert.deepStrictEqual(reworded([image], " "), [image])
+    assert.deepStrictEqual(reworded([image], "Look"), [{ type: "text", text: "Look" }, image])
+  })
+})
+
+describe("a stretch of a log", () => {
+  /** A server that ends its pages early, as it does where events are large. */
+  const pageOf = (afterSeq: number, limit: number) => {
+    const events = log.slice(afterSeq, afterSeq + Math.min(limit, 3))
+    return Promise.resolve({ events, ...(events.length < 3 ? {} : { nextCursor: "more" }) })
+  }
+
+  it("has no gaps where the server ends its pages early", async () => {
+    assert.deepStrictEqual(await stretchOf(pageOf, 1, 8), log.slice(1, 9))
+    assert.deepStrictEqual(await stretchOf(pageOf, 2, 200), log.slice(2))
+    assert.deepStrictEqual(await stretchOf(pageOf, log.length, 200), [])
+  })
+})
+
+describe("a range of a feed", () => {
+  it("is read to its end where the server ends its pages early, and no further than is wanted", async () => {
+    const messages = Array.from({ length: 9 }, (_, i) => ({ seq: i + 1 }))
+    const ask = (startSeq = 1) => {
+      const page = messages.slice(startSeq - 1, startSeq + 1)
+      const nextSeq = startSeq + page.length
+      return Promise.resolve({ messages: page, ...(nextSeq > messages.length ? {} : { nextSeq }) })
+    }
+    assert.deepStrictEqual(await rangeOf(ask, 50), messages)
+    assert.lengthOf(await rangeOf(ask, 4), 4)
+  })
+})
+
+describe("a duration", () => {
+  it("is rounded before it is told in minutes", () => {
+    assert.deepStrictEqual([4, 999.7, 1_000, 59_949, 59_999, 119_700, 3_600_000].map(duration), [
+      "4 ms",
+      "1.0 s",
+      "1.0 s",
+      "59.9 s",
+      "1 min 0 s",
+      "2 min 0 s",
+      "60 min 0 s"
+    ])
   })
 })
 

@@ -1,11 +1,13 @@
 /**
  * Streams of this browser: browsers open six connections to a server at once, and each stream holds one. Four may be
- * open over all tabs; a tab without one polls.
+ * open over all tabs; a tab without one polls. So does a page that came over http from elsewhere than this machine:
+ * browsers have no locks for it, and nobody counts the streams.
  */
 const most = 4
 
 /** Runs `use` as soon as a stream may be opened, until it is over or `signal` ends it. False: none was free. */
 export const withStream = async (signal: AbortSignal, use: () => Promise<void>): Promise<boolean> => {
+  if (!("locks" in navigator)) return false
   for (let slot = 1; slot <= most; slot++) {
     let took = false
     await navigator.locks.request(`troupe.stream.${slot}`, { ifAvailable: true }, async (lock) => {

@@ -4,10 +4,13 @@ import { useState } from "react"
 export const Copy = ({ label, text }: { readonly text: () => string; readonly label: string }) => {
   const [state, setState] = useState<"" | "copied" | "not allowed">("")
   const copy = () => {
-    navigator.clipboard.writeText(text()).then(
-      () => setState("copied"),
-      () => setState("not allowed")
-    )
+    // A page that came over http has no clipboard.
+    if (!("clipboard" in navigator)) setState("not allowed")
+    else
+      navigator.clipboard.writeText(text()).then(
+        () => setState("copied"),
+        () => setState("not allowed")
+      )
     setTimeout(() => setState(""), 2_000)
   }
   return (

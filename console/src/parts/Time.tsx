@@ -46,10 +46,3 @@ export const Time = ({ at }: { readonly at: string }) => {
     </time>
   )
 }
-
-export const duration = (ms: number) =>
-  ms < 1_000
-    ? `${Math.round(ms)} ms`
-    : ms < 60_000
-      ? `${(ms / 1_000).toFixed(1)} s`
-      : `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`

@@ -1,9 +1,13 @@
 /**
  * A value as YAML, to change and send: what changes is shown before, the server's refusal below, with its line marked. A
  * refused text stays as it was typed.
+ *
+ * Y1. What is typed is held against what it was typed over, however often the page reads that anew. Where the server says
+ *     that somebody was first, it stands over theirs from then on, and the difference says so.
  */
 import { useMutation } from "@tanstack/react-query"
 import { lazy, Suspense, useId, useMemo, useState } from "react"
+import { TroupeError } from "../../../src/client/errors.ts"
 import type { Scope } from "../session/Session.tsx"
 import { Diff } from "./Diff.tsx"
 import { Failure, failureText } from "./Failure.tsx"
@@ -22,29 +26,40 @@ export const isParked = (answer: unknown): boolean =>
   "state" in answer.operation &&
   answer.operation.state === "pending"
 
-interface Kept {
+/** What a text is written over, and its version where it has one. */
+export interface Over {
   readonly value: unknown
+  readonly etag?: string | undefined
+}
+
+interface Kept extends Over {
   /** There is nothing yet that it changes: it can be sent as it is, and no difference is shown. */
   readonly isNew: boolean
-  readonly save: (value: unknown) => Promise<unknown>
+  readonly save: (value: unknown, over: Over) => Promise<unknown>
 }
 
 /** The text as it is typed, what it says, and what became of sending it. */
-const useText = ({ isNew, save, value }: Kept) => {
-  const before = written(value)
-  const [typed, setTyped] = useState<string>()
-  const text = typed ?? before
+const useText = ({ etag, isNew, save, value }: Kept) => {
+  /** `over` is undefined where that is whatever the page has read last. */
+  const [typed, setTyped] = useState<{ readonly text: string; readonly over: Over | undefined }>()
+  const over = typed?.over ?? { value, etag }
+  const before = written(over.value)
+  const text = typed?.text ?? before
   const found = useMemo(() => read(text), [text])
   const send = useMutation({
-    mutationFn: save,
+    mutationFn: (changed: unknown) => save(changed, over),
     onSuccess: () => {
       if (!isNew) setTyped(undefined)
+    },
+    // Y1.
+    onError: (failure) => {
+      if (failure instanceof TroupeError && failure.status === 412) setTyped({ text, over: undefined })
     }
   })
   const refused = send.error === null ? undefined : lineOf(text, failureText(send.error))
   const type = (to: string | undefined) => {
     send.reset()
-    setTyped(to)
+    setTyped(to === undefined ? undefined : { text: to, over: isNew ? undefined : over })
   }
   const isReady = !send.isPending && "value" in found && (isNew || text !== before)
   return {
@@ -70,6 +85,7 @@ const Box = (props: YamlBoxProps) => (
 
 export const YamlEditor = ({
   done = "Saved.",
+  etag,
   isNew = false,
   label,
   save,
@@ -84,7 +100,7 @@ export const YamlEditor = ({
   /** What is said when it worked. */
   readonly done?: string
 }) => {
-  const { before, found, isReady, send, submit, text, type, wrongLine } = useText({ isNew, save, value })
+  const { before, found, isReady, send, submit, text, type, wrongLine } = useText({ etag, isNew, save, value })
   const labelId = useId()
   return (
     <form

@@ -67,7 +67,8 @@ export const AgentPage = () => {
         saveLabel="Save"
         scope="write"
         value={before}
-        save={patching(troupe, { path, before, etag, again })}
+        etag={etag}
+        save={patching(troupe, { path, again })}
       />
       <Act
         label="Archive"

@@ -100,7 +100,8 @@ export const ConnectionPage = () => {
         saveLabel="Save"
         scope="admin"
         value={before}
-        save={patching(troupe, { path, before, etag, again })}
+        etag={etag}
+        save={patching(troupe, { path, again })}
       />
       <Act
         label="Delete"

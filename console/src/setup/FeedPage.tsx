@@ -15,6 +15,7 @@ import { visible, visibleLine } from "../parts/visible.ts"
 import { isParked, YamlEditor } from "../parts/YamlEditor.tsx"
 import { only, written } from "../parts/yaml.ts"
 import { useSession } from "../session/Session.tsx"
+import { rangeOf } from "./range.ts"
 import { patching, taggedOf } from "./tagged.ts"
 
 const route = getRouteApi("/feeds/$feedId")
@@ -39,23 +40,28 @@ const Messages = ({ feed }: { readonly feed: components["schemas"]["Feed"] }) =>
   const [start, setStart] = useState<number>()
   const found = useQuery({
     queryKey: ["feeds", "messages", feedId, start],
-    queryFn: ({ signal }) =>
-      answerOf(
-        troupe.api.GET("/v1/feeds/{feedId}/messages", {
-          params: {
-            path: { feedId },
-            query:
-              start === undefined
-                ? { tailOffset: pageSize, limit: pageSize }
-                : { startSeq: start, endSeq: start + pageSize - 1, limit: pageSize }
-          },
-          signal
-        })
-      )
+    queryFn: ({ signal }) => {
+      const end = start === undefined ? {} : { endSeq: start + pageSize - 1 }
+      const ask = (next = start) =>
+        answerOf(
+          troupe.api.GET("/v1/feeds/{feedId}/messages", {
+            params: {
+              path: { feedId },
+              query: {
+                ...(next === undefined ? { tailOffset: pageSize } : { startSeq: next }),
+                ...end,
+                limit: pageSize
+              }
+            },
+            signal
+          })
+        )
+      return rangeOf(ask, pageSize)
+    }
   })
   if (found.error !== null) return <Failure failure={found.error} retry={() => void found.refetch()} />
   if (found.data === undefined) return <p className="quiet">Looking…</p>
-  const messages = found.data.messages.toReversed()
+  const messages = found.data.toReversed()
   const oldest = messages.at(-1)?.seq ?? start ?? feed.firstSeq
   return (
     <>
@@ -164,7 +170,8 @@ export const FeedPage = () => {
         saveLabel="Save"
         scope="write"
         value={before}
-        save={patching(troupe, { path, before, etag, again })}
+        etag={etag}
+        save={patching(troupe, { path, again })}
       />
       <Act
         label="Archive"

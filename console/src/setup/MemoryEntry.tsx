@@ -26,10 +26,13 @@ const useAgain = ({ name }: Notes) => {
   return () => queries.invalidateQueries({ queryKey: ["memory", name] })
 }
 
-/** What is typed is written over the version that it was made of, or where there is no entry. */
+/**
+ * What is typed is written over the version that it was made of, or where there is no entry. Where somebody was first, it
+ * stands over theirs from then on.
+ */
 export const Writing = ({
-  before,
-  expectedVersion,
+  before: current,
+  expectedVersion: version,
   label,
   memoryKey,
   notes,
@@ -45,13 +48,22 @@ export const Writing = ({
 }) => {
   const id = useId()
   const again = useAgain(notes)
-  const [typed, setTyped] = useState<string>()
-  const text = typed ?? before
+  /** Without `over` it is over whatever was read last. */
+  const [typed, setTyped] = useState<{
+    readonly text: string
+    readonly over?: { readonly before: string; readonly expectedVersion: string }
+  }>()
+  const over = typed?.over ?? { before: current, expectedVersion: version }
+  const { before, expectedVersion } = over
+  const text = typed?.text ?? before
   const write = useMutation({
     mutationFn: () => notes.write(memoryKey, text, expectedVersion),
     onSuccess: () => {
       setTyped(undefined)
       onWritten?.()
+    },
+    onError: (failure) => {
+      if (failure instanceof TroupeError && failure.error === "memory_conflict") setTyped({ text })
     },
     onSettled: again
   })
@@ -64,7 +76,7 @@ export const Writing = ({
       }}
     >
       <label htmlFor={id}>{label}</label>
-      <textarea id={id} rows={4} value={text} onChange={(event) => setTyped(event.target.value)} />
+      <textarea id={id} rows={4} value={text} onChange={(event) => setTyped({ text: event.target.value, over })} />
       {typed === undefined || before === "" ? null : <Diff before={before} after={text} />}
       <div className="buttons">
         <Gated

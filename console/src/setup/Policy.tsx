@@ -42,9 +42,10 @@ export const Policy = () => {
         saveLabel="Save"
         scope="admin"
         value={only(policy, ["rules"])}
-        save={async (body) => {
+        etag={etag}
+        save={async (body, { etag: version }) => {
           try {
-            return await troupe.send("PUT", path, { body, ...ifMatch(etag) })
+            return await troupe.send("PUT", path, { body, ...ifMatch(version) })
           } finally {
             await queries.invalidateQueries({ queryKey: ["policy"] })
           }

@@ -131,7 +131,8 @@ export const ProfilePage = () => {
         saveLabel="Save a new version"
         scope="write"
         value={before}
-        save={patching(troupe, { path, before, etag, again })}
+        etag={etag}
+        save={patching(troupe, { path, again })}
       />
       <Act
         label="Archive"

@@ -45,7 +45,8 @@ export const RolePage = () => {
             saveLabel="Save"
             scope="write"
             value={before}
-            save={patching(troupe, { path, before, etag, again })}
+            etag={etag}
+            save={patching(troupe, { path, again })}
           />
           <Act
             label="Delete"

@@ -121,7 +121,8 @@ export const SchedulePage = () => {
         saveLabel="Save"
         scope="write"
         value={before}
-        save={patching(troupe, { path, before, etag, again, whole: ["target"] })}
+        etag={etag}
+        save={patching(troupe, { path, again, whole: ["target"] })}
       />
       <Act
         label="Delete"

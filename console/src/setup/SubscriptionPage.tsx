@@ -143,7 +143,8 @@ export const SubscriptionPage = () => {
         saveLabel="Save"
         scope="write"
         value={before}
-        save={patching(troupe, { path, before, etag, again, whole: ["cadence", "target"] })}
+        etag={etag}
+        save={patching(troupe, { path, again, whole: ["cadence", "target"] })}
       />
       <Act
         label="Delete"

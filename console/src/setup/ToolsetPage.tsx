@@ -155,7 +155,8 @@ export const ToolsetPage = () => {
         saveLabel="Save"
         scope="write"
         value={before}
-        save={patching(troupe, { path, before, etag, again })}
+        etag={etag}
+        save={patching(troupe, { path, again })}
       />
       <Act
         label="Delete"

@@ -163,7 +163,8 @@ export const WebhookPage = () => {
         saveLabel="Save"
         scope="admin"
         value={before}
-        save={patching(troupe, { path, before, etag, again })}
+        etag={etag}
+        save={patching(troupe, { path, again })}
       />
       <Act
         label="Delete"

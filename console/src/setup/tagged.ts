@@ -1,6 +1,7 @@
 /** An answer with the version that a change of it is held against, and the other ways of asking that pages share. */
 import { answerOf, type Troupe } from "../../../src/client/client.ts"
 import { patchOf } from "../parts/mergePatch.ts"
+import type { Over } from "../parts/YamlEditor.tsx"
 
 /** An ETag beside the body that has it. */
 export const taggedOf = async <Body>(asked: Promise<{ readonly data?: Body; readonly response: Response }>) => {
@@ -20,22 +21,18 @@ export const patching =
     troupe: Troupe,
     {
       again,
-      before,
-      etag,
       path,
       whole = []
     }: {
       readonly path: string
-      readonly before: unknown
-      readonly etag: string | undefined
       readonly again: () => Promise<unknown>
       /** Fields that are sent as a whole where anything in them has changed. */
       readonly whole?: ReadonlyArray<string>
     }
   ) =>
-  async (after: unknown): Promise<unknown> => {
+  async (after: unknown, { etag, value }: Over): Promise<unknown> => {
     try {
-      return await troupe.send("PATCH", path, { body: patchOf(before, after, whole), ...ifMatch(etag) })
+      return await troupe.send("PATCH", path, { body: patchOf(value, after, whole), ...ifMatch(etag) })
     } finally {
       await again()
     }

@@ -1,6 +1,7 @@
 /** An event that is neither message nor call, in a line: decisions, waits, rounds of compaction, how a turn ended. */
 import type { LogEvent } from "../../../src/client/follow.ts"
-import { duration, Time } from "../parts/Time.tsx"
+import { duration } from "../parts/duration.ts"
+import { Time } from "../parts/Time.tsx"
 import { visibleLine } from "../parts/visible.ts"
 
 const field = (value: unknown, name: string): string => {

@@ -7,12 +7,12 @@ import { Gated } from "../parts/Gated.tsx"
 import { Time } from "../parts/Time.tsx"
 import { visible } from "../parts/visible.ts"
 import { useSession } from "../session/Session.tsx"
-import { contentText } from "./rows.ts"
+import { contentText, reworded, textOf } from "./rows.ts"
 
 type Queued = components["schemas"]["QueuedMessage"]
 
 type Change =
-  | { readonly type: "edit"; readonly text: string }
+  | { readonly type: "edit"; readonly content: Queued["content"] }
   | { readonly type: "remove" }
   | { readonly type: "promote"; readonly mode: "steer" | "interrupt" }
 
@@ -36,7 +36,7 @@ const useChange = (threadId: string, inputId: string, onDone: () => void, onSett
         case "edit":
           await troupe.api.PATCH("/v1/threads/{threadId}/queue/{inputId}", {
             params,
-            body: { content: [{ type: "text", text: change.text }] }
+            body: { content: change.content }
           })
           return
         case "remove":
@@ -65,6 +65,7 @@ const QueuedInput = ({
 }) => {
   const [text, setText] = useState<string>()
   const { error, isPending, mutate } = useChange(threadId, input.id, () => setText(undefined), onChanged)
+  const content = reworded(input.content, text ?? "")
   return (
     <li className="card">
       {text === undefined ? (
@@ -85,7 +86,7 @@ const QueuedInput = ({
       <div className="buttons">
         {text === undefined ? (
           <>
-            <Gated scope="run" disabled={isPending} onClick={() => setText(contentText(input.content))}>
+            <Gated scope="run" disabled={isPending} onClick={() => setText(textOf(input.content))}>
               Edit
             </Gated>
             {asked.map(({ change, className, label }) => (
@@ -99,8 +100,8 @@ const QueuedInput = ({
             <Gated
               scope="run"
               className="primary"
-              disabled={isPending || text.trim() === ""}
-              onClick={() => mutate({ type: "edit", text })}
+              disabled={isPending || content.length === 0}
+              onClick={() => mutate({ type: "edit", content })}
             >
               Save
             </Gated>

@@ -47,6 +47,9 @@ const ThreadFilters = ({
         onChange={(event) => void onLook({ agentId: event.target.value })}
       >
         <option value="">all</option>
+        {search.agentId === undefined || names.has(search.agentId) ? null : (
+          <option value={search.agentId}>{search.agentId}</option>
+        )}
         {[...names].map(([id, name]) => (
           <option key={id} value={id}>
             {visibleLine(name)}

@@ -1,7 +1,8 @@
 /**
  * A window of a thread's log, and what comes.
  *
- * W1. seq has no gaps: what is held is one stretch, and any other stretch is one request.
+ * W1. seq has no gaps: what is held is one stretch, and any other stretch is one request, or a few where its events are
+ *     large.
  * W2. The end of the log is followed, by the stream or, without one, by a short question every few seconds: a tab
  *     without a stream holds no connection.
  * W3. Deltas are the text of an answer that is being written; they go when the answer is recorded, or discarded.
@@ -11,6 +12,7 @@
 import { answerOf, type Troupe } from "../../../src/client/client.ts"
 import { type FollowOptions, followThread, type LogEvent } from "../../../src/client/follow.ts"
 import { rest, withStream } from "../live/slots.ts"
+import { stretchOf } from "./stretch.ts"
 import {
   appended,
   came,
@@ -69,14 +71,15 @@ export class ThreadLog implements Movable {
     })
   }
 
-  async #page(afterSeq: number, limit: number, signal?: AbortSignal) {
-    const { events } = await answerOf(
-      this.#troupe.api.GET("/v1/threads/{threadId}/events", {
-        params: { path: { threadId: this.#threadId }, query: { afterSeq, limit } },
-        ...(signal === undefined ? {} : { signal })
-      })
-    )
-    return events
+  #page(from: number, most: number, signal?: AbortSignal) {
+    const ask = (afterSeq: number, limit: number) =>
+      answerOf(
+        this.#troupe.api.GET("/v1/threads/{threadId}/events", {
+          params: { path: { threadId: this.#threadId }, query: { afterSeq, limit } },
+          ...(signal === undefined ? {} : { signal })
+        })
+      )
+    return stretchOf(ask, from, most)
   }
 
   /** Where the window begins: around a seq; 0 is the end of the log, which goes to `lastSeq` as far as is known. */

@@ -1,6 +1,6 @@
 /** What went on, and when: lanes of bars over time. A bar leads to its event. */
 import { type KeyboardEvent, type RefObject, useEffect, useId, useMemo, useRef, useState } from "react"
-import { duration } from "../parts/Time.tsx"
+import { duration } from "../parts/duration.ts"
 import { type Bar, barsOf, laneNames } from "./lanes.ts"
 import { type Drawn, drawnBars, type PlacedLane, placedLanes } from "./placed.ts"
 import { type Scale, scaleOf } from "./scale.ts"

@@ -152,6 +152,20 @@ export const openTurn = (events: ReadonlyArray<LogEvent>): string | undefined =>
     : last.turnId
 }
 
+type Content = ReadonlyArray<
+  { readonly type: "text"; readonly text: string } | { readonly type: "image"; readonly imageId: string }
+>
+
+/** What is typed of a content: its words. */
+export const textOf = (content: Content) =>
+  content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n\n")
+
+/** A content with other words in front of its images. */
+export const reworded = (content: Content, text: string): Array<Content[number]> => [
+  ...(text.trim() === "" ? [] : [{ type: "text" as const, text }]),
+  ...content.filter(({ type }) => type === "image")
+]
+
 export const contentText = (
   content: ReadonlyArray<{ readonly type: string; readonly text?: string; readonly imageId?: string }>
 ) =>
