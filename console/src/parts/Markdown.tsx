@@ -1,9 +1,10 @@
 /**
  * Text of models and people as Markdown. It becomes elements, never HTML; nothing is loaded for it, and a link says
- * where it leads.
+ * where it leads. What would stop the page is shown as it was written (tame.ts).
  */
 import ReactMarkdown, { type Components } from "react-markdown"
 import remarkGfm from "remark-gfm"
+import { isTame } from "./tame.ts"
 import { visible } from "./visible.ts"
 
 const isSafe = (url: string) => /^(?:https?:|mailto:)/i.test(url)
@@ -29,8 +30,12 @@ const components: Components = {
 
 export const Markdown = ({ text }: { readonly text: string }) => (
   <div className="markdown">
-    <ReactMarkdown remarkPlugins={[remarkGfm]} components={components} urlTransform={(url) => url} skipHtml>
-      {visible(text)}
-    </ReactMarkdown>
+    {isTame(text) ? (
+      <ReactMarkdown remarkPlugins={[remarkGfm]} components={components} urlTransform={(url) => url} skipHtml>
+        {visible(text)}
+      </ReactMarkdown>
+    ) : (
+      <pre>{visible(text)}</pre>
+    )}
   </div>
 )
