@@ -52,7 +52,10 @@ const dealtWith = (context: Context, to: number): Context => {
 /** What nobody works on, and nothing goes wrong with. */
 const atRest = { until: null, look: null, batch: null, retryAt: null, attempts: 0, refusals: 0 }
 
-const noticedIn = (context: Context, range: Range): Context => {
+const noticedIn = (context: Context, told: Range): Context => {
+  // E1: a notice may be late, of messages that were skipped since.
+  const [range] = behind([told], context.cursor)
+  if (range === undefined) return context
   const isFirst = context.noticed.length === 0 && context.listing?.looks !== true && context.disabled === null
   return {
     ...context,

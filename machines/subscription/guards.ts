@@ -32,10 +32,11 @@ export const guards = {
         countOf(noticed) >= mostOf(settings))
     )
   },
-  /** The feed was looked through up to there already, or they were noticed before. */
+  /** They are dealt with, the feed was looked through up to there already, or they were noticed before. */
   known: ({ context, event }: GuardArgs) =>
     event.type === "notice" &&
-    (event.to <= context.covered || context.noticed.some((r) => r.from <= event.from && r.to >= event.to)),
+    (event.to <= Math.max(context.covered, context.cursor) ||
+      context.noticed.some((r) => r.from <= event.from && r.to >= event.to)),
   staleListing: ({ context, event }: GuardArgs) =>
     event.type === "listed" && context.listing?.version !== event.version,
   archivedFeed: ({ context, event }: GuardArgs) =>

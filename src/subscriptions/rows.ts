@@ -4,6 +4,7 @@
  * R1. One that has nothing in hand has dealt with all that its feed holds: those messages were judged when they were
  *     appended, and did not match.
  * R2. What is on its way to the actor is in hand.
+ * R3. Until its feed hears of a change, it has dealt with what was judged before that all the same.
  */
 import { Schema } from "effect"
 import { type RawBuilder, sql } from "kysely"
@@ -26,7 +27,13 @@ const readCarry = Schema.decodeUnknownSync(
       settings: SubscriptionSettings,
       disabled: Schema.NullOr(DisabledReason),
       cursor: Schema.Int,
-      listing: Schema.NullOr(Schema.Struct({ looks: Schema.Boolean })),
+      listing: Schema.NullOr(
+        Schema.Struct({
+          looks: Schema.Boolean,
+          since: Schema.optionalKey(Schema.Int),
+          settles: Schema.optionalKey(Schema.Boolean)
+        })
+      ),
       noticed: Schema.Array(Schema.Unknown),
       until: Schema.NullOr(Schema.Number),
       batch: Schema.NullOr(Schema.Unknown),
@@ -80,12 +87,16 @@ interface Row {
 const forced = (disabled: DisabledReason | null, row: Row): DisabledReason | null =>
   disabled ?? (row.archived_at !== null ? "feed_archived" : row.agent_archived_at !== null ? "agent_archived" : null)
 
-/** R1, R2: where it stands, and what became of the last messages. */
+/** R1 to R3: where it stands, and what became of the last messages. */
 const standing = ({ batch, cursor, disabled, last, listing, noticed, retryAt }: Carry, row: Row) => {
   const lastSeq = Number(row.last_seq)
   const told = row.told_from === null ? undefined : Number(row.told_from)
-  const isHeld = batch !== null || noticed.length > 0 || retryAt !== null || listing?.looks === true
-  if (disabled !== null || isHeld) return { cursor, last }
+  if (batch !== null || noticed.length > 0 || retryAt !== null) return { cursor, last }
+  const judged = told === undefined ? lastSeq : told - 1
+  // R3.
+  const unread = listing?.since ?? (listing?.looks === true ? cursor : undefined)
+  if (unread !== undefined) return { cursor: Math.max(cursor, Math.min(unread, judged)), last }
+  if (disabled !== null) return { cursor: listing?.settles === true ? Math.max(cursor, judged) : cursor, last }
   if (told !== undefined) return { cursor: Math.max(cursor, told - 1), last }
   const isOwn = lastSeq <= cursor || row.last_at === null
   return {

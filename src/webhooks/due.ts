@@ -173,8 +173,11 @@ export const makeTell = (database: Database["Service"]) =>
     }
   })
 
-/** The server's own decision: what is pending ends as failed, and its maker enables it again once it works. */
-const disabling = async (tx: Tx, { webhookId, workspace }: DueDelivery, reason: WebhookDisabledReason) => {
+/**
+ * The server's own decision: what is pending ends as failed, and its maker enables it again once it works. What a url
+ * has answered says nothing of another one that the webhook was given meanwhile.
+ */
+const disabling = async (tx: Tx, { url, webhookId, workspace }: DueDelivery, reason: WebhookDisabledReason) => {
   const [space, id] = [toUuid(workspace), toUuid(webhookId)]
   const { numUpdatedRows } = await tx
     .updateTable("webhooks")
@@ -182,6 +185,7 @@ const disabling = async (tx: Tx, { webhookId, workspace }: DueDelivery, reason: 
     .where("workspace", "=", space)
     .where("id", "=", id)
     .where("enabled", "=", true)
+    .where("url", "=", url)
     .executeTakeFirst()
   if (numUpdatedRows === 0n) return
   await tx

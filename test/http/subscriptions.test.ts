@@ -764,6 +764,33 @@ describe("subscriptions as resources", () => {
   })
 })
 
+describe("a change that the feed has not heard of", () => {
+  it.each([
+    ["another condition", { condition: `text == "other"` }],
+    ["a pause", { enabled: false }]
+  ])("takes nothing back that was dealt with: %s", async (_, change) => {
+    const [agentId, feedId] = [await makeAgent(server.alpha), await makeFeed()]
+    const { id } = await subscribed(agentId, feedId, { condition: `text == "none"` })
+    await listed(id)
+    await append(feedId, "one", "two")
+    assert.include(await read(id), { cursor: 2, pendingCount: 0 })
+    const [isHeld, isOver] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    // As by an append that is under way.
+    const holding = server.runtime.runPromise(
+      server.database.atomically("test", async (tx) => {
+        await sql`select from feeds where id = ${toUuid(feedId)}::uuid for update`.execute(tx)
+        isHeld.resolve()
+        await isOver.promise
+      })
+    )
+    await isHeld.promise
+    const changed = await server.alpha.patch(`/v1/subscriptions/${id}`, change)
+    isOver.resolve()
+    await holding
+    assert.include(changed.body, { ...change, cursor: 2, pendingCount: 0 })
+  })
+})
+
 describe("a feed that is told of a change", () => {
   const listened = async () => {
     const [agentId, feedId] = [await makeAgent(server.alpha), await makeFeed()]

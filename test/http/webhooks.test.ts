@@ -442,6 +442,21 @@ describe("a delivery", () => {
     assert.isUndefined(enabled.body.webhook.disabledReason)
   })
 
+  it("that is answered 410 by a url that its webhook had before disables nothing", async () => {
+    const { client } = await ownSpace()
+    const answers: Array<() => void> = []
+    const old = hooks.endpoint((...given) => void answers.push(() => status(410)(...given)))
+    const { webhook } = await create({ url: old.url }, client)
+    const path = `/v1/webhooks/${webhook.id}`
+    await test(client, webhook.id)
+    const answer = await until("it is asked", async () => answers[0])
+    assert.strictEqual((await client.patch(path, { url: hooks.endpoint(ok).url })).status, 200)
+    answer()
+    await delivery(client, webhook.id, ({ attempts }) => attempts === 1)
+    const { body } = await client.get(path)
+    assert.include(body.webhook, { enabled: true, status: "active" })
+  })
+
   it("that is answered 410 is the last: what was taken together with it is not sent", async () => {
     const { client } = await ownSpace()
     let answered = 0

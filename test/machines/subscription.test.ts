@@ -250,6 +250,18 @@ describe("an immediate subscription", () => {
     assert.deepStrictEqual(noticed(), [[10, 12]])
   })
 
+  it("passes over what is skipped, though a notice of that comes late", () => {
+    const s = new Subject().make(immediate)
+    s.configure({ cursor: 3 })
+    assert.deepStrictEqual(s.notice(1, 2), [])
+    s.notice(3, 5)
+    s.tell({ type: "listed", version: s.context.version, lastSeq: 5, archived: false })
+    assert.deepStrictEqual(
+      s.context.noticed.map(({ from, to }) => [from, to]),
+      [[4, 5]]
+    )
+  })
+
   it("told another condition, and disabled before its feed knew, goes on from there", () => {
     const s = new Subject().make(immediate)
     s.configure({ settings: { ...immediate, condition: "true" }, lastSeq: 5 })
