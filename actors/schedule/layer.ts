@@ -4,6 +4,7 @@ import { Directory } from "../../src/agents/Directory.ts"
 import { Bus } from "../../src/bus/Bus.ts"
 import { Database } from "../../src/database/Database.ts"
 import { makeScheduleReader } from "../../src/schedules/reading.ts"
+import { makeTaken } from "../../src/schedules/taken.ts"
 import { ThreadReads } from "../../src/threads/ThreadReads.ts"
 import { WebhookInterest } from "../../src/webhooks/Interest.ts"
 import { makeRegistry, type RegistryOptions } from "../Registry.ts"
@@ -19,14 +20,22 @@ export const layer = (options: RegistryOptions) =>
     Effect.gen(function* () {
       const bus = yield* Bus
       const decided = new Decided()
-      const read = makeScheduleReader(yield* Database)
+      const database = yield* Database
+      const read = makeScheduleReader(database)
       const directory = yield* Directory
       const isOver = makeIsOver(yield* ThreadReads)
       const threads = yield* Threads
       yield* makeRegistry(
         makeScheduleKind({
           prepare: makePrepare({ decided, directory, isOver, read }),
-          perform: makePerform({ decided, isOver, read, threads, untilOver: makeUntilOver(bus, isOver) }),
+          perform: makePerform({
+            decided,
+            isOver,
+            read,
+            taken: makeTaken(database),
+            threads,
+            untilOver: makeUntilOver(bus, isOver)
+          }),
           webhooks: yield* WebhookInterest
         }),
         options

@@ -1,7 +1,8 @@
 /**
  * The jobs of a schedule: to have its message submitted, and to wait for the end of a turn.
  *
- * G1. What a run sends has ids that derive from the run: begun again after a crash, it is taken once.
+ * G1. What a run sends has ids that derive from the run: begun again after a crash, it is taken once. Its schedule may
+ *     name another thread by then: so whoever begins it again asks first which thread has taken it.
  * G2. Whatever may pass is tried again, for five minutes.
  * G3. Turns that lead to each other by way of a schedule count on: a run has the hops of the turn that has made or
  *     changed the schedule, or wants it to run.
@@ -14,6 +15,7 @@ import { sibling } from "../../src/domain/ids.ts"
 import type { Principal } from "../../src/domain/principal.ts"
 import type { ReadSchedule } from "../../src/schedules/reading.ts"
 import type { StoredSchedule } from "../../src/schedules/shown.ts"
+import type { Taken } from "../../src/schedules/taken.ts"
 import type { Job } from "../../machines/schedule/changes.ts"
 import type { StopReason, Firing } from "../../machines/schedule/commands.ts"
 import type { Snapshot } from "../../machines/schedule/chart.ts"
@@ -28,6 +30,7 @@ export interface SchedulePerforming {
   readonly decided: Decided
   readonly isOver: IsOver
   readonly read: ReadSchedule
+  readonly taken: Taken
   readonly untilOver: UntilOver
   readonly threads: Pick<Threads["Service"], "cancel" | "remove" | "start" | "submitAs">
 }
@@ -80,7 +83,7 @@ export const principalOf = ({ createdBy, id, input }: StoredSchedule): Principal
   return { type: "schedule", id, ...(identity === undefined ? {} : { identity }) }
 }
 
-export const makePerform = ({ decided, isOver, read, threads, untilOver }: SchedulePerforming) => {
+export const makePerform = ({ decided, isOver, read, taken, threads, untilOver }: SchedulePerforming) => {
   /** A turn that runs is cancelled; the message of one that has not begun is taken out of the queue. */
   const cancel = (asked: Pick<ThreadCaller, "principal" | "workspace">, { threadId, turnId }: BegunTurn) =>
     threads.cancel(asked, threadId, { turnId, clearQueue: false }).pipe(
@@ -138,7 +141,12 @@ export const makePerform = ({ decided, isOver, read, threads, untilOver }: Sched
 
   const starting = Effect.fnUntraced(function* (being: ActorView<Snapshot>, run: Firing) {
     const { runId } = run
-    const schedule = decided.take(run) ?? (yield* read(being.ref))
+    const fresh = decided.take(run)
+    const inputId = begunBy("input", runId)
+    const thread = fresh === undefined ? yield* taken(being.ref.workspace, inputId) : undefined
+    if (thread !== undefined)
+      return { type: "started", runId, threadId: thread, turnId: sibling("turn", inputId) } satisfies Outcome
+    const schedule = fresh ?? (yield* read(being.ref))
     if (schedule === undefined || schedule.deleted)
       return { type: "refused", runId, status: "skipped", reason: "deleted" } satisfies Outcome
     yield* clear(being, schedule, run)

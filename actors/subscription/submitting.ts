@@ -60,7 +60,9 @@ export const makeSubmit = Effect.gen(function* () {
     const own = identity === undefined ? {} : { identity }
     const asked = { workspace, principal: { type: "subscription" as const, id, ...own } }
     const message = { inputId, content: [{ type: "text" as const, text }], ...(hops === 0 ? {} : { hops }) }
-    const isThere = target.mode === "thread" || (target.mode === "reuse" && context.threadId === threadId)
+    // A batch that another target was meant for keeps its thread, which may not have been made yet.
+    const isThere =
+      threadId === (target.mode === "thread" ? target.threadId : target.mode === "reuse" && context.threadId)
     return isThere
       ? threads.submitAs(asked, threadId, { ...message, mode: "queue" })
       : threads.start(asked, { agentId: parent ?? "", threadId, ...own, ...message })

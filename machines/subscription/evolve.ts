@@ -104,6 +104,19 @@ const listingOf = ({ disabled, listing, settings }: Context, fact: Configured): 
 const rule = ({ cadence, condition = "", includeSelf, screen }: SubscriptionSettings) =>
   JSON.stringify([cadence, condition, includeSelf, screen])
 
+const goesTo = (settings: SubscriptionSettings | null) =>
+  settings?.target.mode === "thread" ? settings.target.threadId : settings?.target.mode
+
+/**
+ * Whoever the batch was handed to has refused it each time, so that nobody has it: where another thread is meant from
+ * now on, another look makes a batch for that.
+ */
+const isRefused = ({ attempts, batch, disabled, refusals, retryAt }: Context) =>
+  disabled === "thread_archived" ||
+  disabled === "thread_not_found" ||
+  disabled === "failures" ||
+  (batch !== null && retryAt !== null && attempts > 0 && attempts === refusals)
+
 const configured = (context: Context, fact: Configured): Context => {
   const { at, change, cursor, settings, version } = fact
   const next = { ...context, settings, change, version, updatedAt: at }
@@ -116,26 +129,20 @@ const configured = (context: Context, fact: Configured): Context => {
       generation: context.generation + 1,
       listing: { version, looks: true, settles: false }
     }
-  const listing = listingOf(context, fact)
-  return context.settings !== null && rule(context.settings) === rule(settings)
-    ? { ...next, listing }
-    : {
-        ...next,
-        listing,
-        // Whatever was counted or is looked at may be something else now.
-        noticed: context.noticed.map((range) => ({ ...range, exact: false })),
-        look: null,
-        until: null
-      }
+  const told = { ...next, listing: listingOf(context, fact) }
+  const ruled =
+    context.settings !== null && rule(context.settings) === rule(settings)
+      ? told
+      : {
+          ...told,
+          // Whatever was counted or is looked at may be something else now.
+          noticed: context.noticed.map((range) => ({ ...range, exact: false })),
+          look: null,
+          until: null
+        }
+  const isMoved = isRefused(context) && goesTo(context.settings) !== goesTo(settings)
+  return isMoved ? { ...ruled, batch: null, retryAt: null, attempts: 0, refusals: 0 } : ruled
 }
-
-/**
- * The thread has refused it for good, and is not the one that is meant any more: another look makes a batch for that.
- */
-const isMisdirected = ({ batch, disabled, settings }: Context) =>
-  (disabled === "thread_archived" || disabled === "thread_not_found" || disabled === "failures") &&
-  settings?.target.mode === "thread" &&
-  settings.target.threadId !== batch?.threadId
 
 const change = (context: Context, fact: Fact): Context => {
   switch (fact.type) {
@@ -143,7 +150,7 @@ const change = (context: Context, fact: Fact): Context => {
       return configured(context, fact)
     case "enabled": {
       const { at, version } = fact
-      const batch = isMisdirected(context) ? null : context.batch
+      const { batch } = context
       return {
         ...context,
         version,

@@ -8,7 +8,7 @@ import { forgetUnborn } from "../../src/subscriptions/forgetting.ts"
 import { appendMessages } from "../../src/feeds/appending.ts"
 import { Client, startServer, type TestServer } from "../setup/server.ts"
 import { absent, assertRefused as refused } from "./refused.ts"
-import { logOf, makeAgent, makeThread } from "./threadFixture.ts"
+import { ended, logOf, makeAgent, makeThread } from "./threadFixture.ts"
 import { fresh } from "./toolFixture.ts"
 
 let server: TestServer
@@ -761,6 +761,36 @@ describe("subscriptions as resources", () => {
     )
     await append(feedId, "one")
     await toldTimes(agentId, 1)
+  })
+})
+
+describe("another target", () => {
+  const next = (id: string, after: number) =>
+    until("another evaluation", async () => {
+      const { evaluations } = (await server.alpha.get(`/v1/subscriptions/${id}/evaluations`)).body
+      return evaluations.length > after && evaluations[0]
+    })
+
+  it("is where a batch goes that the one before has refused: to a thread, and to one that is made", async () => {
+    const feedId = await makeFeed()
+    const unable = await makeAgent(server.alpha, ["nobody/has-it"])
+    const threadId = await makeThread(server.alpha, unable)
+    const toThread = await subscribed(unable, feedId, { condition: "true", target: { mode: "spawn" } })
+    const paying = await makeAgent(server.alpha, ["troupe/scripted-paid"])
+    const spent = await makeThread(server.alpha, paying, { maxCost: 1e-9 })
+    await server.alpha.post(`/v1/threads/${spent}/messages`, { content: [{ type: "text", text: "one" }] })
+    await logOf(server.alpha, spent, ended(1))
+    const toNew = await subscribed(paying, feedId, { condition: "true", target: { mode: "thread", threadId: spent } })
+    for (const { id } of [toThread, toNew]) await listed(id)
+    await append(feedId, "one")
+    for (const { id } of [toThread, toNew]) assert.strictEqual((await next(id, 0)).status, "failed")
+    await server.alpha.patch(`/v1/subscriptions/${toThread.id}`, { target: { mode: "thread", threadId } })
+    await server.alpha.patch(`/v1/subscriptions/${toNew.id}`, { target: { mode: "spawn" } })
+    await next(toThread.id, 1)
+    assert.isUndefined((await read(toThread.id)).disabledReason)
+    const made = await next(toNew.id, 1)
+    assert.strictEqual(made.status, "escalated")
+    assert.notStrictEqual(made.threadId, spent)
   })
 })
 

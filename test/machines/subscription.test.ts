@@ -180,6 +180,25 @@ describe("an immediate subscription", () => {
     assert.deepStrictEqual([s.snapshot.value, s.context.batch], ["escalating", batch])
   })
 
+  it("makes another batch where the thread is another one and the one before has refused it each time", () => {
+    const other = { ...immediate, target: { mode: "thread" as const, threadId: "thr 2" } }
+    const refused = new Subject().make(immediate)
+    refused.notice(1)
+    refused.batch(1, 1, [1])
+    refused.refused()
+    refused.configure({ settings: { ...immediate, name: "Another" } })
+    assert.strictEqual(refused.snapshot.value, "backingOff")
+    refused.configure({ settings: other })
+    assert.deepStrictEqual([refused.snapshot.value, refused.context.batch], ["evaluating", null])
+    // One attempt was out of reach: it may have been taken.
+    const lost = new Subject().make(immediate)
+    lost.notice(1)
+    lost.batch(1, 1, [1])
+    lost.refused({ refused: false })
+    lost.configure({ settings: other })
+    assert.deepStrictEqual([lost.snapshot.value, lost.context.batch?.threadId], ["backingOff", "thr 1"])
+  })
+
   it("is not disabled by a thread out of reach, nor by a budget, whose batch is looked at anew", () => {
     const s = new Subject().make(immediate)
     s.notice(1)

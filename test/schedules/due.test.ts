@@ -128,6 +128,7 @@ describe("a fire", () => {
     })
     const notAsked = () => Effect.die("not asked")
     const perform = makePerform({
+      taken: () => Effect.succeed(undefined),
       decided,
       isOver: notAsked,
       read,

@@ -55,6 +55,7 @@ const performing = (
   const remove = said("remove", answers.remove ?? [nothing])
   const begin = said("start", [accepted])
   const perform = makePerform({
+    taken: () => Effect.succeed(undefined),
     decided: new Decided(),
     read: () => Effect.succeed(storedOf(input)),
     isOver: () => Effect.succeed(false),

@@ -49,6 +49,7 @@ const factsOf = async ({ goesOn, isDisabled = false, overlap, submit, trigger }:
     read
   })
   const perform = makePerform({
+    taken: () => Effect.succeed(undefined),
     decided,
     isOver: () => Effect.succeed(isOver),
     read,
