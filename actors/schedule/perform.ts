@@ -15,7 +15,7 @@ import { sibling } from "../../src/domain/ids.ts"
 import type { Principal } from "../../src/domain/principal.ts"
 import type { ReadSchedule } from "../../src/schedules/reading.ts"
 import type { StoredSchedule } from "../../src/schedules/shown.ts"
-import type { Taken } from "../../src/schedules/taken.ts"
+import type { TakenBy } from "../../src/schedules/taken.ts"
 import type { Job } from "../../machines/schedule/changes.ts"
 import type { StopReason, Firing } from "../../machines/schedule/commands.ts"
 import type { Snapshot } from "../../machines/schedule/chart.ts"
@@ -30,7 +30,7 @@ export interface SchedulePerforming {
   readonly decided: Decided
   readonly isOver: IsOver
   readonly read: ReadSchedule
-  readonly taken: Taken
+  readonly taken: TakenBy
   readonly untilOver: UntilOver
   readonly threads: Pick<Threads["Service"], "cancel" | "remove" | "start" | "submitAs">
 }

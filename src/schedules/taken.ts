@@ -17,4 +17,4 @@ export const makeTaken = (database: Pick<Database["Service"], "run">) => (worksp
     const [found] = rows
     return found && fromUuid("thread", found.actor)
   })
-export type Taken = ReturnType<typeof makeTaken>
+export type TakenBy = ReturnType<typeof makeTaken>
