@@ -285,7 +285,8 @@ describe("a schedule", () => {
     await open(`/agents/${agentId}`, async ({ page }) => {
       await page.getByRole("link", { name: "daily" }).click()
       await page.getByRole("button", { name: "Run it now" }).click()
-      await page.getByRole("region", { name: "Runs" }).getByText("hand").waitFor()
+      // Another test may have run it, too.
+      await page.getByRole("region", { name: "Runs" }).getByText("hand").first().waitFor()
       const yaml = page.getByLabel("Schedule, as YAML")
       await pasteYaml(
         yaml,

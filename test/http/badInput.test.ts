@@ -134,6 +134,7 @@ const ofState: ReadonlyArray<{ readonly path: RegExp; readonly says: RegExp }> =
   { path: /\/promote$/, says: /^model_not_allowed_with_steer / },
   { path: /\/memory\/entry/, says: /^key_required |^invalid_request expectedVersion: differs / },
   { path: /\/memory\/search$/, says: /^invalid_request q: is required/ },
+  { path: /\/toolsets\/[^/]+$/, says: /^invalid_request \w+: only a toolset of kind \w+ has it/ },
   { path: /\/keys\/[^/]+\/rotate$/, says: /^invalid_request the key has ended/ }
 ]
 

@@ -36,6 +36,15 @@ const until = async (holds: () => boolean) => {
   while (!holds()) await new Promise((resolve) => setImmediate(resolve))
 }
 
+/** Requests to that route that the process has counted, in whichever test. */
+const counted = async () => {
+  const text = await Effect.runPromise(PrometheusMetrics.format())
+  return [...text.matchAll(/^troupe_http_requests_total\{[^}]*route="\/v1\/threads"[^}]*\} (\d+)/gm)].reduce(
+    (sum, [, count]) => sum + Number(count),
+    0
+  )
+}
+
 describe("the request log", () => {
   it("names routes, not ids or queries", () => {
     assert.strictEqual(
@@ -49,18 +58,20 @@ describe("the request log", () => {
   it("counts every request, and logs errors even past the limit of lines", () =>
     serving(
       async (base, log) => {
+        const before = await counted()
         for (const path of ["/v1/threads", "/v1/threads", "/v1/threads", "/v1/broken", "/v1/nothing/x"])
           await (await fetch(base + path)).text()
         await until(() => log.some((entry) => entry.status === 500))
-        assert.deepStrictEqual(
-          log.map((entry) => [entry.route, entry.status, entry.skipped]),
-          [
-            ["/v1/threads", 200, undefined],
-            ["/v1/broken", 500, 2]
-          ]
+        const told = log.slice(0, log.findIndex((entry) => entry.status === 500) + 1)
+        assert.deepStrictEqual(told.at(-1)?.route, "/v1/broken")
+        // A second may end in between: then there is a line more, and fewer were skipped.
+        assert.isBelow(told.length, 4)
+        assert.strictEqual(
+          told.reduce((sum, { skipped = 0 }) => sum + skipped, told.length),
+          4
         )
+        assert.strictEqual((await counted()) - before, 3)
         const text = await Effect.runPromise(PrometheusMetrics.format())
-        assert.match(text, /troupe_http_requests_total\{[^}]*route="\/v1\/threads"[^}]*\} 3/)
         assert.match(text, /troupe_http_request_duration_seconds_bucket/)
         assert.notMatch(text, /nothing/)
       },
