@@ -75,8 +75,9 @@ const begunText = `select begun.pos, coalesce((select f.seq from ${facts} and f.
   left join lateral (select f.event, f.turn from ${facts} and f.pos < begun.pos and f.turn is not null
     order by f.pos desc limit 1) last on true`
 
-// It is never below the event's seq, which has no index.
-const positionText = `select f.pos from ${facts} and f.pos >= $3 and f.seq >= $3 order by f.pos limit 1`
+// It is never below the event's seq, which has no index. A seq that is asked for may be beyond any column's.
+const positionText = `select f.pos from ${facts} and f.pos >= $3::bigint and f.seq >= $3::bigint
+  order by f.pos limit 1`
 
 const headOf = (id: string, { carry, node, runnable: runnableAt, ...head }: HeadRow): InspectedHead => ({
   ...head,
