@@ -315,9 +315,12 @@ export const requests = (operation: Operation, known: Known): fc.Arbitrary<Reque
         )
       : fc
           .tuple(
-            rarely(6, undefined, fc.constant(operation.example)).chain((example) =>
-              example === undefined ? fitting(operation.body ?? {}, schemas, texts) : fc.constant(example)
-            ),
+            operation.example === undefined
+              ? fitting(operation.body, schemas, texts)
+              : fc.oneof(
+                  { weight: 6, arbitrary: fitting(operation.body, schemas, texts) },
+                  { weight: 1, arbitrary: fc.constant(operation.example) }
+                ),
             fc.nat(2),
             fc.array(fc.nat(20), { minLength: 1, maxLength: 5 }),
             fc.nat(4),
