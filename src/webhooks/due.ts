@@ -118,8 +118,8 @@ export const takeDue = (
     )
 }
 
-// What was ended meanwhile, with its webhook, stays so; what was made due again, or taken by another node, is not put off
-// or ended by the failure of the attempt before (U4). Of several outcomes of one endpoint any success counts as the
+// What was ended meanwhile, with its webhook, stays so; what was made due again, or taken by another node, is not put
+// off or ended by the failure of the attempt before (U4). Of several outcomes of one endpoint any success counts as the
 // last: they are all of this moment.
 const toldText = `with ${waitsForNothing}, told as (select * from unnest($1::uuid[], $2::uuid[], $3::uuid[],
     $4::text[], $5::float8[], $6::int[], $7::text[], $8::timestamptz[], $9::text[])
@@ -137,7 +137,8 @@ const toldText = `with ${waitsForNothing}, told as (select * from unnest($1::uui
     failing_since = case when sums.any then null else coalesce(k.failing_since, now()) end,
     last_success_at = case when sums.any then now() else k.last_success_at end,
     last_failure_at = case when sums.failed > 0 then now() else k.last_failure_at end
-  from sums, waits where waits.off = 'off' and k.workspace = sums.workspace and k.id = sums.webhook and k.url = sums.url
+  from sums, waits
+  where waits.off = 'off' and k.workspace = sums.workspace and k.id = sums.webhook and k.url = sums.url
   returning k.id, k.enabled and k.failures >= ${limits.webhookFailures}
     and k.failing_since <= now() - interval '${limits.webhookFailingSeconds} seconds' as failing`
 
