@@ -1,7 +1,10 @@
 /** What waits for somebody's word, oldest need first; home. j and k go down and up, a allows, d denies, e edits. */
 import { useCallback, useEffect, useMemo, useRef, useState } from "react"
+import { Boundary } from "../parts/Boundary.tsx"
 import { Copy, curlOf } from "../parts/Copy.tsx"
 import { Failure } from "../parts/Failure.tsx"
+import { Lacks } from "../parts/Lacks.tsx"
+import { useMay } from "../session/Session.tsx"
 import { FirstMessage } from "./FirstMessage.tsx"
 import type { Group, Item, Row } from "./items.ts"
 import { KeysContext, useOwnKeys, type Wish } from "./keys.ts"
@@ -86,9 +89,13 @@ const Cards = ({ groups, isMore }: { readonly groups: ReadonlyArray<Group>; read
       onFocus={() => setChosen(item.id)}
     >
       {item.kind === "wait" ? (
-        <WaitCard thread={item.thread} wait={item.wait} isChosen={item.id === chosen} />
+        <Boundary what={item.id} value={item.wait}>
+          <WaitCard thread={item.thread} wait={item.wait} isChosen={item.id === chosen} />
+        </Boundary>
       ) : (
-        <OperationCard operation={item.operation} isChosen={item.id === chosen} />
+        <Boundary what={item.id} value={item.operation}>
+          <OperationCard operation={item.operation} isChosen={item.id === chosen} />
+        </Boundary>
       )}
     </li>
   )
@@ -115,6 +122,7 @@ const Cards = ({ groups, isMore }: { readonly groups: ReadonlyArray<Group>; read
 }
 
 export const Inbox = () => {
+  const mayRead = useMay("read")
   const { count, failure, groups, isLoading, isWhole, retry } = useInbox()
   const shown = useMemo(() => firstOf(groups), [groups])
   const isMore = !isWhole
@@ -129,7 +137,9 @@ export const Inbox = () => {
         <Copy label="copy as curl" text={() => curlOf("GET", "/v1/threads?state=waiting")} />
       </p>
       {failure === null ? null : <Failure failure={failure} retry={retry} />}
-      {count > 0 ? (
+      {!mayRead ? (
+        <Lacks scope="read" what="what waits cannot be shown." />
+      ) : count > 0 ? (
         <Cards groups={shown} isMore={isMore} />
       ) : isLoading ? (
         <p className="quiet">Looking…</p>

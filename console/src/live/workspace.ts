@@ -2,7 +2,7 @@
 import { type QueryClient, useQueryClient } from "@tanstack/react-query"
 import { useEffect, useState } from "react"
 import { followWorkspace } from "../../../src/client/follow.ts"
-import { type Session, useSession } from "../session/Session.tsx"
+import { type Session, useMay, useSession } from "../session/Session.tsx"
 import { changedThreads } from "./changed.ts"
 import { looking } from "./looking.ts"
 import { rest, whileSeen, withStream } from "./slots.ts"
@@ -63,25 +63,27 @@ const follow = async (
       })
       if (!had) refresh("look")
     } catch {
-      // The key has ended, or may not read: whatever is asked for next says so.
+      // The key has ended: whatever is asked for next says so.
       onLine(false)
     }
     await rest(pollMs, signal)
   }
 }
 
-/** Whether the line to the server is there; undefined before the first word. */
+/** Whether the line to the server is there; undefined before the first word, and of a key that may not read. */
 export const useWorkspaceNews = (): boolean | undefined => {
   const session = useSession()
   const queries = useQueryClient()
   const [isOpen, setOpen] = useState<boolean>()
+  const mayRead = useMay("read")
   useEffect(() => {
+    if (!mayRead) return
     const { refresh, stop } = refresher(queries)
     const leave = whileSeen((signal) => void follow(session, refresh, setOpen, signal))
     return () => {
       leave()
       stop()
     }
-  }, [session, queries])
-  return isOpen
+  }, [session, queries, mayRead])
+  return mayRead ? isOpen : undefined
 }
