@@ -4,7 +4,7 @@ import { type FormEvent, useEffect, useState } from "react"
 import { useInbox } from "./inbox/useInbox.ts"
 import { useWorkspaceNews } from "./live/workspace.ts"
 import { known, placeOf } from "./places.ts"
-import { useMay, useSession } from "./session/Session.tsx"
+import { useSession } from "./session/Session.tsx"
 import { SetupMenu } from "./SetupMenu.tsx"
 
 const IdBox = () => {
@@ -38,7 +38,6 @@ const IdBox = () => {
 export const Layout = () => {
   const { auth, signOut } = useSession()
   const isOpen = useWorkspaceNews()
-  const mayRead = useMay("read")
   const { count } = useInbox()
   useEffect(() => {
     document.title = count === 0 ? "Troupe" : `(${count}) Troupe`
@@ -64,11 +63,6 @@ export const Layout = () => {
         </nav>
         <IdBox />
         <div className="who">
-          {mayRead ? null : (
-            <span role="status" className="problem-mark">
-              This key lacks the scope read
-            </span>
-          )}
           {isOpen === false ? (
             <span role="status" className="problem-mark">
               No line to the server

@@ -3,8 +3,6 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "react"
 import { Boundary } from "../parts/Boundary.tsx"
 import { Copy, curlOf } from "../parts/Copy.tsx"
 import { Failure } from "../parts/Failure.tsx"
-import { Lacks } from "../parts/Lacks.tsx"
-import { useMay } from "../session/Session.tsx"
 import { FirstMessage } from "./FirstMessage.tsx"
 import type { Group, Item, Row } from "./items.ts"
 import { KeysContext, useOwnKeys, type Wish } from "./keys.ts"
@@ -122,7 +120,6 @@ const Cards = ({ groups, isMore }: { readonly groups: ReadonlyArray<Group>; read
 }
 
 export const Inbox = () => {
-  const mayRead = useMay("read")
   const { count, failure, groups, isLoading, isWhole, retry } = useInbox()
   const shown = useMemo(() => firstOf(groups), [groups])
   const isMore = !isWhole
@@ -137,9 +134,7 @@ export const Inbox = () => {
         <Copy label="copy as curl" text={() => curlOf("GET", "/v1/threads?state=waiting")} />
       </p>
       {failure === null ? null : <Failure failure={failure} retry={retry} />}
-      {!mayRead ? (
-        <Lacks scope="read" what="what waits cannot be shown." />
-      ) : count > 0 ? (
+      {count > 0 ? (
         <Cards groups={shown} isMore={isMore} />
       ) : isLoading ? (
         <p className="quiet">Looking…</p>

@@ -2,7 +2,7 @@
 import { type QueryClient, useQueryClient } from "@tanstack/react-query"
 import { useEffect, useState } from "react"
 import { followWorkspace } from "../../../src/client/follow.ts"
-import { type Session, useMay, useSession } from "../session/Session.tsx"
+import { type Session, useSession } from "../session/Session.tsx"
 import { changedThreads } from "./changed.ts"
 import { looking } from "./looking.ts"
 import { rest, whileSeen, withStream } from "./slots.ts"
@@ -70,20 +70,18 @@ const follow = async (
   }
 }
 
-/** Whether the line to the server is there; undefined before the first word, and of a key that may not read. */
+/** Whether the line to the server is there; undefined before the first word. */
 export const useWorkspaceNews = (): boolean | undefined => {
   const session = useSession()
   const queries = useQueryClient()
   const [isOpen, setOpen] = useState<boolean>()
-  const mayRead = useMay("read")
   useEffect(() => {
-    if (!mayRead) return
     const { refresh, stop } = refresher(queries)
     const leave = whileSeen((signal) => void follow(session, refresh, setOpen, signal))
     return () => {
       leave()
       stop()
     }
-  }, [session, queries, mayRead])
-  return mayRead ? isOpen : undefined
+  }, [session, queries])
+  return isOpen
 }

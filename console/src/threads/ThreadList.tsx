@@ -33,8 +33,8 @@ const IdentityBox = ({
   readonly identity: string
   readonly onIdentity: (identity: string) => void
 }) => {
-  const [typed, setTyped] = useState({ text: identity, over: identity })
-  const text = typed.over === identity ? typed.text : identity
+  const [{ over, text }, setTyped] = useState({ text: identity, over: identity })
+  if (over !== identity) setTyped({ text: identity, over: identity })
   return (
     <input
       id={id}
