@@ -30,7 +30,7 @@ export const answering = <Question, Answer>(
     port.postMessage(word)
   })
   // What has been compiled by now is all the code there is. A Node before 26 cannot give up what it was allowed.
-  if ("drop" in process.permission) process.permission.drop("fs.read")
+  if (process.permission !== undefined && "drop" in process.permission) process.permission.drop("fs.read")
   const ready: ThreadWord<Answer> = { cpuMs: cpuMs() }
   port.postMessage(ready)
 }
