@@ -23,12 +23,16 @@ export const makePerform = Effect.gen(function* () {
   const submit = yield* makeSubmit
 
   const tellFeed = Effect.fnUntraced(function* (being: ActorView<Snapshot>, version: number) {
-    const { deleted, disabled, settings } = being.snapshot.context
+    const { deleted, disabled, listing, settings } = being.snapshot.context
     const { id, workspace } = being.ref
     const as =
       deleted || settings === null
         ? undefined
-        : { listed: disabled === null, condition: settings.condition, includeSelf: settings.includeSelf }
+        : {
+            listed: disabled === null && listing?.pause === undefined,
+            condition: settings.condition,
+            includeSelf: settings.includeSelf
+          }
     const told = yield* database.atomically("subscriptions.enlist", (tx) =>
       enlist(tx, workspace, { id, version, agentId: being.parent ?? "", feedId: feedOf(being), as })
     )

@@ -9,17 +9,26 @@ export interface Range {
   readonly exact: boolean
 }
 
-/**
- * `looks`: what the feed holds behind the cursor was never judged. `settles`: until then all of it is, so that nothing
- * is left where nothing is in hand. `since`: both are so of another place in the feed, behind which appends were judged
- * by settings of before.
- */
-export interface ListingDue {
+/** A change that the feed is to be told of, and what is dealt with once it knows. */
+interface Settling {
   readonly version: number
-  readonly looks: boolean
   readonly since?: number
   readonly settles: boolean
 }
+
+/**
+ * `looks`: what the feed holds behind the cursor was never judged. `settles`: until then all of it is, so that nothing
+ * is left where nothing is in hand. `since`: both are so of another place in the feed, behind which appends were judged
+ * by settings of before. `pause`: of a pause that was over before the feed was known to know of it. The feed is told of
+ * the pause first, and says how far it had come.
+ */
+export interface ListingDue extends Settling {
+  readonly looks: boolean
+  readonly pause?: Settling
+}
+
+/** The version that the feed is told of next. */
+export const toldNext = ({ pause, version }: ListingDue) => pause?.version ?? version
 
 /** Messages that are handed over together. */
 export interface Batch {

@@ -1,7 +1,7 @@
 /** A change of a subscription in the making. */
 import type { SubscriptionSettings } from "../../src/domain/subscription.ts"
 import { Draft as Drafting } from "../step.ts"
-import type { Batch, Context, Look } from "./context.ts"
+import { type Batch, type Context, type Look, toldNext } from "./context.ts"
 import { evolve } from "./evolve.ts"
 import type { Fact } from "./facts.ts"
 
@@ -41,7 +41,7 @@ export class Draft extends Drafting<Context, Fact, Job> {
 
 /** The jobs that a context implies. */
 export const jobsOf = ({ attempts, batch, deleted, disabled, listing, look, retryAt }: Context): ReadonlyArray<Job> => [
-  ...(listing === null ? [] : [{ type: "enlist" as const, params: { version: listing.version } }]),
+  ...(listing === null ? [] : [{ type: "enlist" as const, params: { version: toldNext(listing) } }]),
   ...(deleted || disabled !== null || retryAt !== null
     ? []
     : batch !== null

@@ -5,6 +5,8 @@
  * E2. While something is in hand, everything before it is dealt with, unless the feed is still to be looked through.
  * E3. The first message of a notice that was on its way when the feed was told of a change is not dealt with, nor is
  *     anything behind it: the feed is looked through from there, so that nobody waits until no notice is on its way.
+ * E4. A pause that is over before its feed was known to know of it ends as one that the feed has heard of: at what was
+ *     judged before it, or before another condition was asked for.
  */
 import type { SubscriptionSettings } from "../../src/domain/subscription.ts"
 import type { Context, Last, ListingDue, Range } from "./context.ts"
@@ -42,8 +44,11 @@ const behind = (noticed: ReadonlyArray<Range>, seq: number): ReadonlyArray<Range
   })
 
 /** Behind that seq the feed may hold what was not judged by what the subscription says now. */
-const unreadBehind = ({ cursor, listing }: Context) =>
-  listing === null ? undefined : (listing.since ?? (listing.looks ? cursor : undefined))
+const unreadBehind = ({ cursor, listing }: Context) => {
+  if (listing === null) return undefined
+  const { looks, pause, since } = listing
+  return pause === undefined ? (since ?? (looks ? cursor : undefined)) : pause.since
+}
 
 const dealtWith = (context: Context, to: number): Context => {
   const noticed = behind(context.noticed, to)
@@ -73,7 +78,7 @@ const listed = (context: Context, { from, lastSeq }: Extract<Fact, { readonly ty
   const told = { ...context, listing: null }
   const since = unreadBehind(context)
   const isSettled = since === undefined
-  if (isSettled && listing?.settles !== true) return told
+  if (isSettled && (listing?.pause ?? listing)?.settles !== true) return told
   const judged = Math.max(cursor, Math.min(since ?? lastSeq, (from ?? lastSeq + 1) - 1))
   // E2.
   const reached = batch === null ? Math.max(cursor, Math.min(judged, (noticed[0]?.from ?? judged + 1) - 1)) : cursor
@@ -89,6 +94,24 @@ const listed = (context: Context, { from, lastSeq }: Extract<Fact, { readonly ty
 
 const ended = (context: Context, to: number, last: Last): Context => ({ ...dealtWith(context, to), ...atRest, last })
 
+/** From where it is: all of the feed that is behind that is looked at, once the feed is told. */
+const goneOn = (context: Context, version: number): Context => ({
+  ...context,
+  noticed: context.batch === null ? [] : context.noticed,
+  listing: { version, looks: true, settles: false }
+})
+
+/** E4. */
+const enabled = (context: Context, { at, version }: Extract<Fact, { readonly type: "enabled" }>): Context => {
+  const { listing } = context
+  const next = { ...context, version, updatedAt: at, disabled: null }
+  if (listing === null || (listing.since === undefined && !listing.settles)) return goneOn(next, version)
+  const { settles, since } = listing
+  // The feed may know of that version, under which it was paused: told again it answers the same.
+  const pause = { version: version - 1, settles, ...(since === undefined ? {} : { since }) }
+  return { ...next, listing: { version, looks: true, settles: false, pause } }
+}
+
 /** What whoever appends judges by. */
 const judgedBy = ({ condition = "", includeSelf }: SubscriptionSettings) => JSON.stringify([condition, includeSelf])
 
@@ -99,8 +122,10 @@ const judgedBy = ({ condition = "", includeSelf }: SubscriptionSettings) => JSON
 const listingOf = ({ disabled, listing, settings }: Context, fact: Configured): ListingDue => {
   const { lastSeq, version } = fact
   const due = { looks: false, settles: false, ...listing, version }
+  const { pause } = due
   const isSame = settings === null || judgedBy(settings) === judgedBy(fact.settings)
   if (isSame || lastSeq === undefined) return due
+  if (pause !== undefined) return { ...due, pause: { ...pause, since: Math.min(pause.since ?? lastSeq, lastSeq) } }
   const since = Math.min(due.since ?? lastSeq, lastSeq)
   if (disabled !== null) return due.settles ? { ...due, since } : due
   return due.looks && due.since === undefined ? due : { ...due, looks: true, since }
@@ -154,19 +179,8 @@ const change = (context: Context, fact: Fact): Context => {
   switch (fact.type) {
     case "configured":
       return configured(context, fact)
-    case "enabled": {
-      const { at, version } = fact
-      const { batch } = context
-      return {
-        ...context,
-        version,
-        updatedAt: at,
-        disabled: null,
-        batch,
-        noticed: batch === null ? [] : context.noticed,
-        listing: { version, looks: true, settles: false }
-      }
-    }
+    case "enabled":
+      return enabled(context, fact)
     case "disabled": {
       const { at, reason, version } = fact
       // A batch may have been taken already: it stays, and is told of or tried again.
@@ -181,7 +195,10 @@ const change = (context: Context, fact: Fact): Context => {
       return { ...context, ...atRest, noticed: [], version, updatedAt: at, deleted: true, listing }
     }
     case "listed":
-      return listed(context, fact)
+      // E4.
+      return context.listing?.pause === undefined
+        ? listed(context, fact)
+        : goneOn(listed(context, fact), context.listing.version)
     case "noticed": {
       const { count, exact, from, to } = fact
       return noticedIn(context, { from, to, count, exact })

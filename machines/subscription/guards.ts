@@ -1,7 +1,7 @@
 /** What the subscription's chart asks before a transition. */
 import { mostOf } from "../../src/domain/subscription.ts"
 import type { Command } from "./commands.ts"
-import { type Context, countOf } from "./context.ts"
+import { type Context, countOf, toldNext } from "./context.ts"
 
 interface GuardArgs {
   readonly context: Context
@@ -38,7 +38,7 @@ export const guards = {
     (event.to <= Math.max(context.covered, context.cursor) ||
       context.noticed.some((r) => r.from <= event.from && r.to >= event.to)),
   staleListing: ({ context, event }: GuardArgs) =>
-    event.type === "listed" && context.listing?.version !== event.version,
+    event.type === "listed" && (context.listing === null || toldNext(context.listing) !== event.version),
   archivedFeed: ({ context, event }: GuardArgs) =>
     event.type === "listed" && event.archived && context.disabled === null,
   staleLook: ({ context, event }: GuardArgs) =>

@@ -1,11 +1,4 @@
-/**
- * Subscriptions as they are read: what the actor's head keeps, with what its feed has come to since.
- *
- * R1. One that has nothing in hand has dealt with all that its feed holds: those messages were judged when they were
- *     appended, and did not match.
- * R2. What is on its way to the actor is in hand.
- * R3. Until its feed hears of a change, it has dealt with what was judged before that all the same.
- */
+/** Subscriptions as they are read: what the actor's head keeps, and how far it has come in its feed (progress.ts). */
 import { Schema } from "effect"
 import { type RawBuilder, sql } from "kysely"
 import type { Db } from "../database/handle.ts"
@@ -13,9 +6,10 @@ import type { Position } from "../database/newestFirst.ts"
 import { long } from "../database/shorthand.ts"
 import { fromUuid, toUuid } from "../domain/ids.ts"
 import { Principal } from "../domain/principal.ts"
-import { DisabledReason, PassedReason, SubscriptionSettings } from "../domain/subscription.ts"
+import { type DisabledReason, SubscriptionSettings } from "../domain/subscription.ts"
 import { toTimestamp } from "../domain/time.ts"
 import { nextCron } from "../schedules/cron.ts"
+import { type FeedProgress, OwnProgress, progressOf } from "./progress.ts"
 import type { Subscription } from "./subscription.ts"
 import { firstUnderway } from "./underway.ts"
 
@@ -26,32 +20,13 @@ const readCarry = Schema.decodeUnknownSync(
       version: Schema.Int,
       updatedAt: Schema.Number,
       settings: SubscriptionSettings,
-      disabled: Schema.NullOr(DisabledReason),
-      cursor: Schema.Int,
-      listing: Schema.NullOr(
-        Schema.Struct({
-          looks: Schema.Boolean,
-          since: Schema.optionalKey(Schema.Int),
-          settles: Schema.optionalKey(Schema.Boolean)
-        })
-      ),
-      noticed: Schema.Array(Schema.Unknown),
       until: Schema.NullOr(Schema.Number),
-      batch: Schema.NullOr(Schema.Unknown),
-      retryAt: Schema.NullOr(Schema.Number),
       threadId: Schema.NullOr(Schema.String),
       turnId: Schema.NullOr(Schema.String),
-      last: Schema.NullOr(
-        Schema.Struct({
-          at: Schema.Number,
-          status: Schema.Literals(["escalated", "dismissed", "failed"]),
-          reason: Schema.optionalKey(PassedReason)
-        })
-      )
+      ...OwnProgress.fields
     })
   )
 )
-type Carry = ReturnType<typeof readCarry>
 
 const readAttributes = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Struct({ createdBy: Principal })))
 
@@ -78,6 +53,8 @@ interface Row {
   readonly name: string
   readonly archived_at: Date | null
   readonly last_seq: string
+  /** Up to there appends were judged for it. */
+  readonly judged_seq: string
   readonly last_at: Date | null
   readonly agent_archived_at: Date | null
   /** Seq of the first message whose notice is on its way. */
@@ -88,23 +65,13 @@ interface Row {
 const forced = (disabled: DisabledReason | null, row: Row): DisabledReason | null =>
   disabled ?? (row.archived_at !== null ? "feed_archived" : row.agent_archived_at !== null ? "agent_archived" : null)
 
-/** R1 to R3: where it stands, and what became of the last messages. */
-const standing = ({ batch, cursor, disabled, last, listing, noticed, retryAt }: Carry, row: Row) => {
-  const lastSeq = Number(row.last_seq)
-  const told = row.told_from === null ? undefined : Number(row.told_from)
-  if (batch !== null || noticed.length > 0 || retryAt !== null) return { cursor, last }
-  const judged = told === undefined ? lastSeq : told - 1
-  // R3.
-  const unread = listing?.since ?? (listing?.looks === true ? cursor : undefined)
-  if (unread !== undefined) return { cursor: Math.max(cursor, Math.min(unread, judged)), last }
-  if (disabled !== null) return { cursor: listing?.settles === true ? Math.max(cursor, judged) : cursor, last }
-  if (told !== undefined) return { cursor: Math.max(cursor, told - 1), last }
-  const isOwn = lastSeq <= cursor || row.last_at === null
-  return {
-    cursor: lastSeq,
-    last: isOwn || row.last_at === null ? last : { at: row.last_at.getTime(), status: "dismissed" as const }
-  }
-}
+/** Where the feed is, as far as it says where the subscription stands. */
+const feedOf = (row: Row): FeedProgress => ({
+  lastSeq: Number(row.last_seq),
+  judgedSeq: Number(row.judged_seq),
+  lastAt: row.last_at?.getTime(),
+  underway: row.told_from === null ? undefined : Number(row.told_from)
+})
 
 /** A cadence that waits for instants has a next one whatever comes. */
 const instantOf = ({ cadence }: SubscriptionSettings, now: number) =>
@@ -118,7 +85,7 @@ const stored = (workspace: string, row: Row): StoredSubscription => {
   const id = fromUuid("subscription", row.id)
   const disabled = forced(carry.disabled, row)
   const lastSeq = Number(row.last_seq)
-  const { cursor, last } = standing(carry, row)
+  const { cursor, last } = progressOf(carry, feedOf(row))
   const reason = last !== null && "reason" in last ? last.reason : undefined
   const nextAt = disabled === null ? (carry.retryAt ?? carry.until ?? instantOf(settings, now)) : null
   return {
@@ -160,7 +127,8 @@ const selecting = (space: string, which: RawBuilder<unknown>, limit: number) => 
       a.archived_at as agent_archived_at,
     (select m.appended_at from feed_messages m
       where m.workspace = f.workspace and m.feed = f.id and m.seq = f.last_seq) as last_at,
-    ${firstUnderway(sql`s.workspace`, sql`s.id`)} as told_from
+    ${firstUnderway(sql`s.workspace`, sql`s.id`)} as told_from,
+    case when s.listed then f.last_seq else coalesce(s.told_seq, f.last_seq) end as judged_seq
   from subscribers s
   join heads h on h.id = s.id and h.workspace = s.workspace
   join feeds f on f.workspace = s.workspace and f.id = s.feed

@@ -796,6 +796,20 @@ describe("another target", () => {
 })
 
 describe("a change that the feed has not heard of", () => {
+  /** While its feed cannot be told: as if an append held its row for too long, each time. */
+  const untold = async <A>(id: string, flow: () => Promise<A>): Promise<A> => {
+    const name = sql.table(`untold_${fresh("t").replaceAll("-", "_")}`)
+    await run(sql`create function ${name}() returns trigger language plpgsql as $$ begin
+      raise exception 'held' using errcode = 'lock_not_available'; end $$`)
+    await run(sql`create trigger ${name} before insert on subscribers for each row
+      when (new.id = ${sql.lit(toUuid(id))}::uuid) execute function ${name}()`)
+    try {
+      return await flow()
+    } finally {
+      await run(sql`drop function ${name} cascade`)
+    }
+  }
+
   it.each([
     ["another condition", { condition: `text == "other"` }],
     ["a pause", { enabled: false }]
@@ -805,20 +819,43 @@ describe("a change that the feed has not heard of", () => {
     await listed(id)
     await append(feedId, "one", "two")
     assert.include(await read(id), { cursor: 2, pendingCount: 0 })
-    const [isHeld, isOver] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    // As by an append that is under way.
-    const holding = server.runtime.runPromise(
-      server.database.atomically("test", async (tx) => {
-        await sql`select from feeds where id = ${toUuid(feedId)}::uuid for update`.execute(tx)
-        isHeld.resolve()
-        await isOver.promise
-      })
-    )
-    await isHeld.promise
-    const changed = await server.alpha.patch(`/v1/subscriptions/${id}`, change)
-    isOver.resolve()
-    await holding
+    const changed = await untold(id, () => server.alpha.patch(`/v1/subscriptions/${id}`, change))
     assert.include(changed.body, { ...change, cursor: 2, pendingCount: 0 })
+  })
+
+  it("is a pause that the feed knows of: what comes after that is not dealt with", async () => {
+    const [agentId, feedId] = [await makeAgent(server.alpha), await makeFeed()]
+    const { id } = await subscribed(agentId, feedId, { condition: `text == "none"` })
+    await listed(id)
+    await append(feedId, "one", "two")
+    await untold(id, async () => {
+      await server.alpha.patch(`/v1/subscriptions/${id}`, { enabled: false })
+      // As by a node that dies before it hears of it.
+      await run(
+        sql`update subscribers set listed = false, told_version = 2, told_seq = 2 where id = ${toUuid(id)}::uuid`
+      )
+      await run(sql`update feeds set subscribers_rev = subscribers_rev + 1 where id = ${toUuid(feedId)}::uuid`)
+      await append(feedId, "three")
+      assert.include(await read(id), { cursor: 2, pendingCount: 1 })
+    })
+    const isHeard = () => run(sql<{ carry: string }>`select carry from heads where id = ${toUuid(id)}::uuid`)
+    await until("it to hear", async () => JSON.parse((await isHeard()).rows[0]?.carry ?? "{}").listing === null)
+    assert.include(await read(id), { cursor: 2, pendingCount: 1 })
+  })
+
+  it("takes nothing back where it is a pause that is over already, under another condition", async () => {
+    const [agentId, feedId] = [await makeAgent(server.alpha), await makeFeed()]
+    const { id } = await subscribed(agentId, feedId, { condition: `text == "before"` })
+    await listed(id)
+    await append(feedId, "after", "neither")
+    const enabled = await untold(id, async () => {
+      await server.alpha.patch(`/v1/subscriptions/${id}`, { enabled: false })
+      return server.alpha.patch(`/v1/subscriptions/${id}`, { enabled: true, condition: `text == "after"` })
+    })
+    assert.include(enabled.body, { enabled: true, cursor: 2, pendingCount: 0 })
+    await append(feedId, "after")
+    const told = await toldTimes(agentId, 1)
+    assert.match(told[0]?.text ?? "", /message 3:\n\n#3 /)
   })
 })
 

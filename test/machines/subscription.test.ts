@@ -5,13 +5,14 @@ import { factOf, row } from "../../actors/subscription/kind.ts"
 import type { WrittenFact } from "../../machines/inspected.ts"
 import { chart, type Snapshot } from "../../machines/subscription/chart.ts"
 import type { Command, Found } from "../../machines/subscription/commands.ts"
-import { type Context, stateOf } from "../../machines/subscription/context.ts"
+import { type Context, stateOf, toldNext } from "../../machines/subscription/context.ts"
 import { decide, start } from "../../machines/subscription/decide.ts"
 import { jobsOf } from "../../machines/subscription/draft.ts"
 import type { Fact } from "../../machines/subscription/facts.ts"
 import { contextOf, restore } from "../../machines/subscription/fold.ts"
 import { causes, makeSubscriptionInspected } from "../../machines/subscription/inspected.ts"
 import { asLogged, checkStep, possibleBehind } from "./stepChecks.ts"
+import { progressOf } from "../../src/subscriptions/progress.ts"
 import { mostOf, type SubscriptionSettings } from "../../src/domain/subscription.ts"
 
 const inspected = makeSubscriptionInspected(factOf)
@@ -83,6 +84,12 @@ class Subject {
       by,
       ...change
     })
+  }
+
+  /** Its feed hears of all that it has not heard of. */
+  heard(lastSeq: number) {
+    for (let { listing } = this.context; listing !== null; { listing } = this.context)
+      this.tell({ type: "listed", version: toldNext(listing), lastSeq, archived: false })
   }
 
   notice(from: number, to = from, count = to - from + 1, exact = true) {
@@ -164,7 +171,7 @@ describe("an immediate subscription", () => {
       s.refused({ disables })
       s.configure({ enabled: true, settings: to("thr 2") })
       assert.isNull(s.context.batch)
-      s.tell({ type: "listed", version: s.context.version, lastSeq: 1, archived: false })
+      s.heard(1)
       assert.deepStrictEqual(
         [s.snapshot.value, s.context.noticed.map(({ from, to }) => [from, to])],
         ["evaluating", [[1, 1]]]
@@ -391,6 +398,65 @@ describe("a disabled subscription", () => {
     )
   })
 
+  describe("that is enabled before its feed was known to know of the pause", () => {
+    const other = { ...immediate, condition: "true" }
+    const tell = (s: Subject, version: number, lastSeq: number) =>
+      s.tell({ type: "listed", version, lastSeq, archived: false })
+    const noticed = ({ context }: Subject) => context.noticed.map(({ from, to }) => [from, to])
+    const paused = () => {
+      const s = new Subject().make(immediate)
+      s.configure({ enabled: false })
+      return s
+    }
+
+    it("goes on behind what was judged before the pause, of which the feed is told first", () => {
+      const s = paused()
+      s.configure({ enabled: true })
+      assert.deepStrictEqual(jobsOf(s.context), [{ type: "enlist", params: { version: 2 } }])
+      assert.deepStrictEqual(tell(s, 3, 9), [])
+      tell(s, 2, 7)
+      assert.deepStrictEqual([s.context.cursor, s.snapshot.value], [7, "waiting"])
+      tell(s, 3, 9)
+      assert.deepStrictEqual([noticed(s), s.snapshot.value], [[[8, 9]], "evaluating"])
+    })
+
+    it("looks by another condition at what came after that was asked for, or after the feed knew of the pause", () => {
+      for (const pausedAt of [5, 8]) {
+        const s = paused()
+        s.configure({ enabled: true, settings: other, lastSeq: 6 })
+        s.configure({ settings: { ...other, includeSelf: true }, lastSeq: 7 })
+        // Judged by the condition before, while the feed knew of no pause.
+        s.notice(4)
+        assert.strictEqual(s.snapshot.value, "waiting")
+        tell(s, 2, pausedAt)
+        tell(s, 4, 9)
+        assert.deepStrictEqual(noticed(s), [[4, 9]])
+        const without = paused()
+        without.configure({ enabled: true, settings: other, lastSeq: 6 })
+        without.configure({ settings: { ...other, includeSelf: true }, lastSeq: 7 })
+        tell(without, 2, pausedAt)
+        tell(without, 4, 9)
+        assert.deepStrictEqual(noticed(without), [[Math.min(pausedAt, 6) + 1, 9]])
+      }
+    })
+
+    it("does not lose, paused again, where that was", () => {
+      const s = paused()
+      s.configure({ enabled: true, settings: other, lastSeq: 6 })
+      s.configure({ enabled: false })
+      tell(s, 4, 8)
+      assert.strictEqual(s.context.cursor, 6)
+    })
+  })
+
+  it("told another condition after its feed knew of the pause, has dealt with nothing that came since", () => {
+    const s = new Subject().make(immediate)
+    s.configure({ enabled: false })
+    s.configure({ settings: { ...immediate, condition: "true" }, lastSeq: 7 })
+    s.tell({ type: "listed", version: 3, lastSeq: 5, archived: false })
+    assert.strictEqual(s.context.cursor, 5)
+  })
+
   it("hears that its batch was taken all the same", () => {
     const s = new Subject().make(immediate)
     s.notice(1)
@@ -443,10 +509,11 @@ const walked = (settings: SubscriptionSettings, choices: ReadonlyArray<number>) 
     const { disabled, listing, settings } = s.context
     if (listing === null) return
     told = settings?.condition
-    const { version } = listing
+    const version = toldNext(listing)
     const [first] = underway
-    const isSame = word?.version === version || (!isListed && disabled !== null)
-    isListed = disabled === null
+    const isEnabled = disabled === null && listing.pause === undefined
+    const isSame = word?.version === version || (!isListed && !isEnabled)
+    isListed = isEnabled
     word = {
       type: "listed",
       version,
@@ -558,7 +625,19 @@ const walked = (settings: SubscriptionSettings, choices: ReadonlyArray<number>) 
     tellFeed,
     hear
   ]
-  for (const choice of choices) all[choice % all.length]?.()
+  let shown = 0
+  /** What clients see as dealt with is never handed over, nor looked at under another condition. */
+  const check = () => {
+    const [first] = underway
+    const judgedSeq = isListed ? lastSeq : (word?.lastSeq ?? lastSeq)
+    const { cursor } = progressOf(s.context, { lastSeq, judgedSeq, lastAt: undefined, underway: first?.from })
+    assert.isAtLeast(cursor, shown, "the cursor that clients see goes back")
+    shown = cursor
+  }
+  for (const choice of choices) {
+    all[choice % all.length]?.()
+    check()
+  }
   s.configure({ enabled: true })
   const isAtRest = ({ batch, listing, look, noticed }: Context) =>
     batch === null && listing === null && look === null && noticed.length === 0
@@ -658,7 +737,9 @@ describe("whatever comes", () => {
           [[18]],
           [[19]],
           [[37, 21]],
-          [[18, 39, 20, 0, 33]]
+          [[18, 39, 20, 0, 33]],
+          [[1, 7, 8]],
+          [[18, 1, 0]]
         ]
       }
     )
