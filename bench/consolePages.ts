@@ -5,6 +5,7 @@ import { type Http, message } from "./turns.ts"
 import { at, connect, pause, text } from "./adapters/Adapter.ts"
 import { countRequests, keyToPaint, litAfterChart, longTasks, stepsOfSlider, usedHeap } from "./consoleProbes.ts"
 import type { Found } from "./report.ts"
+import { limits } from "../src/domain/limits.ts"
 import { quantile, summarize } from "./statistics.ts"
 import type { System } from "./systems.ts"
 
@@ -140,15 +141,37 @@ export const serverSteps = async (system: System, thread: string, found: Found) 
   found("chart?seq= in it", `p50 ${ms(one)}, p95 ${ms(p95(moments))}`, "p50 at most 30 ms", one <= 30)
 }
 
-/** Messages into one thread, each a turn of three events with deltas, so often a second. */
+/** Inputs that wait at most: half of what a thread takes before it refuses more. */
+const mostPending = limits.pendingInputs / 2
+
+const pendingMs = 20
+
+const pendingOf = async (http: Http, thread: string) => {
+  const queued = at(await http.get(`/v1/threads/${thread}`), "queued")
+  if (!Array.isArray(queued)) throw new Error("a thread says what waits in it")
+  return queued.length
+}
+
+/**
+ * Messages into one thread, each a turn of three events with deltas, so often a second; fewer where the machine ends
+ * fewer turns.
+ */
 const flood = (http: Http, thread: string, turnsPerSecond: number) => {
   let isOver = false
   let sent = 0
   const content = [{ type: "text", text: "What goes on? Tell me in a few words.\n/chunks 4 1ms" }]
   const done = (async () => {
     const start = performance.now()
+    /** How many may be sent before it is asked again how many wait. */
+    let room = mostPending
     while (!isOver) {
+      if (room === 0) {
+        room = mostPending - (await pendingOf(http, thread))
+        if (room === 0) await pause(pendingMs)
+        continue
+      }
       await http.post(`/v1/threads/${thread}/messages`, { content })
+      room--
       sent++
       const ahead = (sent / turnsPerSecond) * 1_000 - (performance.now() - start)
       if (ahead > 0) await pause(ahead)

@@ -19,6 +19,18 @@ export const IfMatch = {
   )
 }
 
+/** Declares the request header of what is answered 304 to whoever has it: `headers: IfNoneMatch`. */
+export const IfNoneMatch = {
+  "if-none-match": described(
+    Schema.optionalKey(Schema.String),
+    "ETags that are known, quotes and all, or `*`: the answer is 304, without a body, where it is one of them."
+  )
+}
+
+/** Whether what has this tag, quotes and all, is known to whoever sent If-None-Match: a weak tag is as good there. */
+export const isKnown = (ifNoneMatch: string | undefined, tag: string) =>
+  ifNoneMatch?.split(",").some((known) => known.trim() === "*" || known.trim().replace(/^W\//, "") === tag) ?? false
+
 /** Whether a revision meets If-Match: absent and `*` always do, a list when it holds the tag; weak tags never match. */
 export const meets = (ifMatch: string | undefined) => {
   if (ifMatch === undefined || ifMatch.trim() === "*") return () => true

@@ -177,6 +177,25 @@ describe("the words of the contract", () => {
     assert.deepStrictEqual(told.toSorted(), Object.entries(statuses).toSorted())
   })
 
+  it("name every finer cause that a rule names, beside its status", () => {
+    const [, table = ""] = part(3).split("| Number | Status | `code` |")
+    const listed = new Map(
+      table.split("\n").flatMap((line) => {
+        const [, , status = "", words = ""] = line.split("|").map((cell) => cell.trim())
+        return /^\d+$/.test(status) ? [[status, quoted(words)] as const] : []
+      })
+    )
+    const rules = built.replaceAll(/\n +/g, " ")
+    const cited = [...rules.matchAll(/(\d{3})(?: `\w+`)?, code ((?:(?: or )?`\w+`)+)/g)].flatMap(
+      ([, status = "", words = ""]) => quoted(words).map((code) => [status, code] as const)
+    )
+    assert.isAbove(cited.length, 20)
+    assert.deepStrictEqual(
+      cited.filter(([status, code]) => listed.get(status)?.includes(code) !== true),
+      []
+    )
+  })
+
   it("name every failure code", () => {
     const told = new Set(quoted(part(16)))
     for (const code of failureCodes) assert.include(told, code)

@@ -3,7 +3,8 @@
  *
  * G1. What a run sends has ids that derive from the run: begun again after a crash, it is taken once. Its schedule may
  *     name another thread by then: so whoever begins it again asks first which thread has taken it.
- * G2. Whatever may pass is tried again, for five minutes.
+ * G2. Whatever may pass is tried again, for five minutes. A run has failed then unless a thread has taken its message
+ *     after all: the answer to an attempt may have been lost. Until the database says so nobody knows.
  * G3. Turns that lead to each other by way of a schedule count on: a run has the hops of the turn that has made or
  *     changed the schedule, or wants it to run.
  * G4. Of `interrupt`, an instant begins once the turn before is cancelled, and not beside it. A run by hand cancels
@@ -139,13 +140,19 @@ export const makePerform = ({ decided, isOver, read, taken, threads, untilOver }
       .pipe(Effect.map((reply) => ({ reply, threadId })))
   }
 
+  /** G1. */
+  const begunAlready = ({ ref: { workspace } }: ActorView<Snapshot>, runId: string) => {
+    const inputId = begunBy("input", runId)
+    return Effect.map(taken(workspace, inputId), (threadId): Outcome | undefined =>
+      threadId === undefined ? undefined : { type: "started", runId, threadId, turnId: sibling("turn", inputId) }
+    )
+  }
+
   const starting = Effect.fnUntraced(function* (being: ActorView<Snapshot>, run: Firing) {
     const { runId } = run
     const fresh = decided.take(run)
-    const inputId = begunBy("input", runId)
-    const thread = fresh === undefined ? yield* taken(being.ref.workspace, inputId) : undefined
-    if (thread !== undefined)
-      return { type: "started", runId, threadId: thread, turnId: sibling("turn", inputId) } satisfies Outcome
+    const begun = fresh === undefined ? yield* begunAlready(being, runId) : undefined
+    if (begun !== undefined) return begun
     const schedule = fresh ?? (yield* read(being.ref))
     if (schedule === undefined || schedule.deleted)
       return { type: "refused", runId, status: "skipped", reason: "deleted" } satisfies Outcome
@@ -165,7 +172,10 @@ export const makePerform = ({ decided, isOver, read, taken, threads, untilOver }
         (refused) => Effect.succeed(outcomeOf(runId, refused))
       ),
       persistently,
-      Effect.timeoutOrElse({ duration: patience, orElse: () => Effect.succeed(unreachable) })
+      Effect.timeoutOrElse({
+        duration: patience,
+        orElse: () => Effect.map(persistently(begunAlready(being, runId)), (begun) => begun ?? unreachable)
+      })
     )
   }
 

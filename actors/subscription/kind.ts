@@ -133,13 +133,7 @@ export const makeSubscriptionKind = ({
       happened: facts,
       use: use?.usage && { workspace: ref.workspace, agentId, model: use.modelId, at: asked.at, usage: use.usage },
       spent: amount === 0 ? undefined : { subject: agentId, amount },
-      settles: settledIn(ref.id, context, next.context, use),
-      // Whatever was judged for it before the feed knew comes first: it may be in hand yet, or is to be handed over
-      // before what the feed is looked through for.
-      requiresEmptyInbox:
-        asked.type === "listed" &&
-        !context.deleted &&
-        (context.disabled !== null || context.listing?.since !== undefined)
+      settles: settledIn(ref.id, context, next.context, use)
     }
   }
 

@@ -36,6 +36,7 @@ export const makePerform = Effect.gen(function* () {
       type: "listed",
       version,
       lastSeq: told?.lastSeq ?? 0,
+      ...(told?.from === undefined ? {} : { from: told.from }),
       archived: told?.archived ?? true
     } satisfies Outcome
   })

@@ -7,6 +7,7 @@ import {
   Outlet,
   redirect
 } from "@tanstack/react-router"
+import { Broken } from "./Broken.tsx"
 import { Inbox } from "./inbox/Inbox.tsx"
 import { NotFound } from "./NotFound.tsx"
 import { Root } from "./Root.tsx"
@@ -288,6 +289,7 @@ export const router = createRouter({
     webhook
   ]),
   basepath: "/console",
+  defaultErrorComponent: Broken,
   defaultPreload: false,
   scrollRestoration: true
 })

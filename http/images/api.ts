@@ -1,13 +1,14 @@
 /** Images: uploaded for an agent, named in messages, shown to models. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { ImageId } from "../../src/domain/content.ts"
+import { ImageFormat, ImageId } from "../../src/domain/content.ts"
 import { described } from "../../src/domain/described.ts"
 import { limits } from "../../src/domain/limits.ts"
 import { NextCursor } from "../../src/domain/nextCursor.ts"
 import { AgentId } from "../../src/domain/resourceIds.ts"
 import { Image, ImageUpload } from "../../src/images/image.ts"
 import { access } from "../access.ts"
+import { IfNoneMatch } from "../etag.ts"
 import { refuses } from "../errors.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
 
@@ -59,13 +60,16 @@ export const ImagesApi = HttpApiGroup.make("images")
       ),
     HttpApiEndpoint.get("get", "/images/:imageId", {
       params: { imageId: described(ImageId, "Id of the image, img_…") },
-      success: Schema.Uint8Array.pipe(HttpApiSchema.asUint8Array({ contentType: "application/octet-stream" }))
+      headers: IfNoneMatch,
+      success: ImageFormat.literals.map((format) =>
+        Schema.Uint8Array.pipe(HttpApiSchema.asUint8Array({ contentType: `image/${format}` }))
+      )
     })
       .annotateMerge(access("read"))
       .annotateMerge(
         OpenApi.annotations({
           summary: "Get an image's bytes",
-          description: "As they were uploaded, with the type of their format. They never change."
+          description: "As they were uploaded, with the type of their format. They never change: the ETag is their id."
         })
       )
   )

@@ -15,6 +15,7 @@ import { Api } from "../Api.ts"
 import { decodeText } from "../Body.ts"
 import { Caller } from "../Caller.ts"
 import { Refused } from "../errors.ts"
+import { isKnown } from "../etag.ts"
 import { makePages } from "../newestFirst.ts"
 import { jsonAnswer, makeWrites } from "../writes.ts"
 import { type Upload, uploadOf } from "./Uploads.ts"
@@ -82,7 +83,7 @@ export const ImagesHandlers = HttpApiBuilder.group(
       )
       .handleRaw(
         "get",
-        Effect.fnUntraced(function* ({ params: { imageId }, request }) {
+        Effect.fnUntraced(function* ({ headers: { "if-none-match": known }, params: { imageId } }) {
           const { workspace } = yield* Caller
           const image = yield* images.find(workspace, imageId)
           if (image === undefined) return yield* noImage
@@ -92,7 +93,7 @@ export const ImagesHandlers = HttpApiBuilder.group(
             "content-disposition": "attachment",
             "cache-control": "private, max-age=31536000, immutable"
           }
-          return request.headers["if-none-match"] === headers.etag
+          return isKnown(known, headers.etag)
             ? HttpServerResponse.empty({ status: 304, headers })
             : HttpServerResponse.uint8Array(image.bytes, { headers, contentType: `image/${image.format}` })
         })

@@ -6,7 +6,7 @@ export const header = (description: string, schema: Json = text, required = true
 
 /** Every header that an answer may have, beside those that HTTP itself needs: each is described once. */
 export const headers = {
-  "Cache-Control": header("`no-store`; of a stream `no-cache`."),
+  "Cache-Control": header("`no-store`; of a stream `no-cache`; of an image's bytes a year."),
   ETag: header("For `If-Match`."),
   "Idempotency-Replayed": header(
     "`true` when this is the answer of an earlier request with the same Idempotency-Key.",
@@ -69,7 +69,15 @@ interface Answered {
   readonly response: Json
 }
 
+/** Whether it is the bytes of a picture. */
+export const isImage = (response: Json) =>
+  Object.keys(inside(response, "content")).some((type) => type.startsWith("image/"))
+
 export const answerHeaders = ({ method, path, response, status }: Answered, isTagged: IsTagged): Json => ({
+  ...(isImage(response) && {
+    ETag: header("For `If-None-Match`: it never changes."),
+    "Content-Disposition": header("`attachment`: a browser that is sent there keeps it and shows nothing.")
+  }),
   ...sent("Cache-Control", "RateLimit", "RateLimit-Policy", "X-Content-Type-Options", "X-Request-Id"),
   ...(status === "201" && { Location: header("Path of what was created.") }),
   ...(method === "post" && Number(status) < 300 && sent("Idempotency-Replayed")),

@@ -2,7 +2,7 @@
 import type { ErrorWord } from "../errors.ts"
 import { streamed } from "./examples.ts"
 import type { Facts } from "./facts.ts"
-import { answerHeaders, header, type IsTagged } from "./headers.ts"
+import { answerHeaders, header, isImage, type IsTagged } from "./headers.ts"
 import { inside, isJson, type Json, referenceTo } from "./json.ts"
 
 const parked: Json = {
@@ -69,7 +69,7 @@ export const responsesOf = (
   isTagged: IsTagged
 ): Json => {
   const kept: Record<string, Json> = {}
-  const all = access?.parks === true ? { ...generated, "202": parked } : generated
+  const all = { ...generated, ...(access?.parks === true && { "202": parked }) }
   for (const [status, response] of Object.entries(all)) {
     if (!isJson(response)) continue
     const headers = {
@@ -84,6 +84,7 @@ export const responsesOf = (
         headers,
         ...(stream !== undefined && { content: { "text/event-stream": { ...stream, examples: streamed(path) } } })
       }
+      if (isImage(response)) kept["304"] = { description: "What `If-None-Match` names is still so.", headers }
       continue
     }
     const words = (refusals.get(status) ?? []).filter((word) => only[word]?.(method, path) ?? true)

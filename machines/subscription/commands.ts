@@ -51,8 +51,17 @@ export type Command = {
     }
   | { readonly type: "disable"; readonly reason: DisabledReason }
   | { readonly type: "delete" }
-  /** The feed was told of a change. `lastSeq`: of the feed then. */
-  | { readonly type: "listed"; readonly version: number; readonly lastSeq: number; readonly archived: boolean }
+  /**
+   * The feed was told of a change. `lastSeq`: of the feed then. `from`: the first message of a notice that was on its
+   * way then; absent: of none.
+   */
+  | {
+      readonly type: "listed"
+      readonly version: number
+      readonly lastSeq: number
+      readonly from?: number
+      readonly archived: boolean
+    }
   | {
       readonly type: "notice"
       readonly from: number

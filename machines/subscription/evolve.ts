@@ -3,6 +3,8 @@
  *
  * E1. What was noticed is in order and without overlap, and holds no message that is dealt with.
  * E2. While something is in hand, everything before it is dealt with, unless the feed is still to be looked through.
+ * E3. The first message of a notice that was on its way when the feed was told of a change is not dealt with, nor is
+ *     anything behind it: the feed is looked through from there, so that nobody waits until no notice is on its way.
  */
 import type { SubscriptionSettings } from "../../src/domain/subscription.ts"
 import type { Context, Last, ListingDue, Range } from "./context.ts"
@@ -65,18 +67,22 @@ const noticedIn = (context: Context, told: Range): Context => {
   }
 }
 
-const listed = (context: Context, lastSeq: number): Context => {
+/** E3. */
+const listed = (context: Context, { from, lastSeq }: Extract<Fact, { readonly type: "listed" }>): Context => {
   const { batch, cursor, listing, noticed } = context
   const told = { ...context, listing: null }
-  const isIdle = noticed.length === 0 && batch === null
   const since = unreadBehind(context)
-  if (since === undefined) return listing?.settles && isIdle ? { ...told, cursor: Math.max(cursor, lastSeq) } : told
-  const judged = Math.max(cursor, since)
+  const isSettled = since === undefined
+  if (isSettled && listing?.settles !== true) return told
+  const judged = Math.max(cursor, Math.min(since ?? lastSeq, (from ?? lastSeq + 1) - 1))
+  // E2.
+  const reached = batch === null ? Math.max(cursor, Math.min(judged, (noticed[0]?.from ?? judged + 1) - 1)) : cursor
+  if (isSettled) return { ...told, cursor: reached }
   const unjudged = { from: judged + 1, to: lastSeq, count: lastSeq - judged, exact: false }
   return {
     ...told,
     covered: lastSeq,
-    cursor: isIdle ? judged : cursor,
+    cursor: reached,
     noticed: lastSeq <= judged ? noticed : withRange(noticed, unjudged)
   }
 }
@@ -175,7 +181,7 @@ const change = (context: Context, fact: Fact): Context => {
       return { ...context, ...atRest, noticed: [], version, updatedAt: at, deleted: true, listing }
     }
     case "listed":
-      return listed(context, fact.lastSeq)
+      return listed(context, fact)
     case "noticed": {
       const { count, exact, from, to } = fact
       return noticedIn(context, { from, to, count, exact })

@@ -18,7 +18,12 @@ export type Fact = { readonly at: number } & (
   | { readonly type: "enabled"; readonly version: number }
   | { readonly type: "disabled"; readonly version: number; readonly reason: DisabledReason }
   | { readonly type: "deleted"; readonly version: number }
-  | { readonly type: "listed"; readonly lastSeq: number }
+  | {
+      readonly type: "listed"
+      readonly lastSeq: number
+      /** The first message of a notice that was on its way then. */
+      readonly from?: number
+    }
   | {
       readonly type: "noticed"
       readonly from: number

@@ -8212,7 +8212,10 @@ export interface operations {
     "images.get": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description ETags that are known, quotes and all, or `*`: the answer is 304, without a body, where it is one of them. */
+                "If-None-Match"?: string;
+            };
             path: {
                 /** @description Id of the image, img_… */
                 imageId: string;
@@ -8227,7 +8230,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/octet-stream": string;
+                    "image/gif": string;
+                    "image/jpeg": string;
+                    "image/png": string;
+                    "image/webp": string;
                 };
             };
         };

@@ -129,7 +129,7 @@ export const bodyOfUuid = (uuid: string) => fromUuid("input", uuid).slice(-26)
 
 /** The id of a stored UUID. */
 export const fromUuid = (noun: Noun, uuid: string) => {
-  let text = prefixes[noun]
+  let text: string = prefixes[noun]
   let bits = 0
   let held = 2 // as in fromBytes
   for (let i = 0; i < 36; i++) {

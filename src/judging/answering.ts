@@ -12,8 +12,16 @@ const cpuMs = () => {
   return (system + user) / 1_000
 }
 
-/** Whatever the thread needs has to be loaded by now: it reads no file any more. */
-export const answering = <Question, Answer>(port: MessagePort, judge: (question: Question) => Answer) => {
+/**
+ * Whatever the thread needs has to be loaded by now: it reads no file any more. It judges `first`, which costs what only
+ * a first judgement costs, before it says that it is ready: nobody is told to be slow for that.
+ */
+export const answering = <Question, Answer>(
+  port: MessagePort,
+  judge: (question: Question) => Answer,
+  first: Question
+) => {
+  judge(first)
   port.on("message", (question: Question) => {
     const begun = performance.now()
     const answer = judge(question)
@@ -22,7 +30,7 @@ export const answering = <Question, Answer>(port: MessagePort, judge: (question:
     port.postMessage(word)
   })
   // What has been compiled by now is all the code there is. A Node before 26 cannot give up what it was allowed.
-  if ("drop" in process.permission) process.permission.drop("fs.read")
+  if (process.permission !== undefined && "drop" in process.permission) process.permission.drop("fs.read")
   const ready: ThreadWord<Answer> = { cpuMs: cpuMs() }
   port.postMessage(ready)
 }

@@ -11,12 +11,14 @@ export interface ConditionQuestion {
 /** By condition, then by message. */
 export type ConditionAnswer = ReadonlyArray<ReadonlyArray<ConditionSays>>
 
-if (parentPort !== null)
-  answering(
-    parentPort,
-    ({ conditions, messages }: ConditionQuestion): ConditionAnswer =>
-      conditions.map((source) => {
-        const { judge } = takenCondition(source)
-        return messages.map(judge)
-      })
-  )
+if (parentPort !== null) {
+  const judge = ({ conditions, messages }: ConditionQuestion): ConditionAnswer =>
+    conditions.map((source) => {
+      const { judge } = takenCondition(source)
+      return messages.map(judge)
+    })
+  answering(parentPort, judge, {
+    conditions: [`text.matches("^a+$") && tags.exists(tag, tag == "a")`],
+    messages: [{ text: "a", tags: ["a"], data: {}, principal: { type: "api_key", id: "first" }, seq: 1, appendedAt: 0 }]
+  })
+}

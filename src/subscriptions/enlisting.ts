@@ -2,7 +2,9 @@
  * What a feed knows of its subscriptions: a place for one that is to be made, and what appends judge by.
  *
  * E1. Whoever changes a row holds the feed's row and raises its revision: an append has either been judged by it, or
- *     ends before the seq that is told here. The same change told again is answered with the same seq.
+ *     ends before the seq that is told here. The same change told again is answered with the same seq, and so is any
+ *     change of one that is not listed: what came since was judged by nobody. Notices of appends before that are in the
+ *     inbox, or were taken: the first message of those in the inbox is told beside it.
  * E2. Word of a change may be late, of a node that was taken for dead, or of a change before another one: it undoes
  *     nothing that the feed was told since, and brings nobody back who is deleted.
  * E3. A place is taken before the actor is born. One whose actor was never born counts for a minute, and goes after an
@@ -13,6 +15,7 @@ import { sql } from "kysely"
 import type { Db, Tx } from "../database/handle.ts"
 import { fromUuid, toUuid } from "../domain/ids.ts"
 import { limits } from "../domain/limits.ts"
+import { firstUnderway } from "./underway.ts"
 
 export interface SubscriberPlace {
   readonly id: string
@@ -97,6 +100,7 @@ export interface Enlisting {
 
 interface Told {
   readonly told_seq: string | null
+  readonly told_from: string | null
 }
 
 /** E1, E2. Undefined where there is no such feed. */
@@ -111,7 +115,7 @@ export const enlist = async (tx: Tx, workspace: string, { agentId, as, feedId, i
   const { rows } = await (as === undefined
     ? sql<Told>`delete from subscribers
           where workspace = ${space}::uuid and feed = ${feed}::uuid and id = ${own}::uuid
-          returning null as told_seq`
+          returning null as told_seq, null as told_from`
     : sql<Told>`insert into subscribers (workspace, feed, id, agent, listed, condition, include_self, created_at,
             told_version, told_seq)
           select ${space}::uuid, ${feed}::uuid, ${own}::uuid, ${toUuid(agentId)}::uuid, ${as.listed},
@@ -120,12 +124,18 @@ export const enlist = async (tx: Tx, workspace: string, { agentId, as, feedId, i
             where h.id = ${own}::uuid and h.workspace = ${space}::uuid and h.status = 'deleted')
           on conflict (workspace, feed, id) do update set listed = excluded.listed, condition = excluded.condition,
             include_self = excluded.include_self, told_version = excluded.told_version,
-            told_seq = case when subscribers.told_version = excluded.told_version then subscribers.told_seq
+            told_seq = case when subscribers.told_version = excluded.told_version
+              or not subscribers.listed and not excluded.listed then coalesce(subscribers.told_seq, excluded.told_seq)
               else excluded.told_seq end
           where subscribers.told_version is null or subscribers.told_version <= excluded.told_version
-          returning told_seq`
+          returning told_seq, ${firstUnderway(sql`${space}::uuid`, sql`${own}::uuid`)} as told_from`
   ).execute(tx)
-  return { lastSeq: Number(rows[0]?.told_seq ?? held.last_seq), archived: held.archived_at !== null }
+  const { told_from: from = null, told_seq: lastSeq = null } = rows[0] ?? {}
+  return {
+    lastSeq: Number(lastSeq ?? held.last_seq),
+    ...(from === null ? {} : { from: Number(from) }),
+    archived: held.archived_at !== null
+  }
 }
 
 /** Tells the subscriptions of an archived feed, or agent, that they are disabled. Answers with their ids. */

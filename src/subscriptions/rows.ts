@@ -17,6 +17,7 @@ import { DisabledReason, PassedReason, SubscriptionSettings } from "../domain/su
 import { toTimestamp } from "../domain/time.ts"
 import { nextCron } from "../schedules/cron.ts"
 import type { Subscription } from "./subscription.ts"
+import { firstUnderway } from "./underway.ts"
 
 /** What is read of the actor's carry. */
 const readCarry = Schema.decodeUnknownSync(
@@ -159,8 +160,7 @@ const selecting = (space: string, which: RawBuilder<unknown>, limit: number) => 
       a.archived_at as agent_archived_at,
     (select m.appended_at from feed_messages m
       where m.workspace = f.workspace and m.feed = f.id and m.seq = f.last_seq) as last_at,
-    (select min((i.command::json ->> 'from')::bigint) from inbox i
-      where i.workspace = s.workspace and i.actor = s.id) as told_from
+    ${firstUnderway(sql`s.workspace`, sql`s.id`)} as told_from
   from subscribers s
   join heads h on h.id = s.id and h.workspace = s.workspace
   join feeds f on f.workspace = s.workspace and f.id = s.feed

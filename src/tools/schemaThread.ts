@@ -27,10 +27,12 @@ const mostBytes = 64 * 1024 * 1024
 if (parentPort !== null) {
   const validators = new Validators()
 
-  answering(parentPort, ({ schema, value }: SchemaQuestion): SchemaAnswer => {
+  const judge = ({ schema, value }: SchemaQuestion): SchemaAnswer => {
     const problem = value === undefined ? validators.unusable(schema) : validators.misfit(schema, JSON.parse(value))
     const { external_memory, used_heap_size } = getHeapStatistics()
     if (used_heap_size + external_memory > mostBytes) validators.clear()
     return { problem }
-  })
+  }
+  const first = { type: "object", properties: { text: { type: "string", pattern: "^a+$", format: "uri" } } }
+  answering(parentPort, judge, { schema: JSON.stringify(first), value: JSON.stringify({ text: "a:b" }) })
 }

@@ -17,6 +17,8 @@ export interface DueDelivery {
   readonly body: string
   /** Attempts before this one. */
   readonly attempts: number
+  /** Until then no other node takes it, milliseconds. No other attempt has the same. */
+  readonly takenUntil: number
   /** Encrypted; two while one takes the other's place. */
   readonly secrets: ReadonlyArray<string>
 }

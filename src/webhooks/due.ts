@@ -5,12 +5,15 @@
  * U2. Endpoints are looked at one by one, whatever waits for each: one that hangs fills nobody's portion; nor do all
  *     those of a workspace together.
  * U3. An attempt whose answer disables its webhook is told of together with that: no later attempt would.
+ * U4. The moment that a delivery was put off to names the attempt: a delivery that was made due again by hand, or taken
+ *     by another node, is at another one, and a late failure does nothing to it. A late success ends it all the same.
+ * U5. Failures count for the url that was asked: another url of the same webhook has none yet.
  */
 import { CompiledQuery, sql } from "kysely"
 import { batched } from "../database/batches.ts"
 import type { Database } from "../database/Database.ts"
 import type { Tx } from "../database/handle.ts"
-import { floats, ints, texts, uuids } from "../database/parameters.ts"
+import { floats, ints, moments, texts, uuids } from "../database/parameters.ts"
 import { fromUuid, toUuid } from "../domain/ids.ts"
 import { limits } from "../domain/limits.ts"
 import { raiseAuthRevision } from "../keys/rows.ts"
@@ -49,7 +52,7 @@ const text = `with recursive ${waitsForNothing}, waiting (webhook) as (
   where waits.off = 'off' and d.workspace = taken.workspace and d.id = taken.id and k.workspace = d.workspace
     and k.id = d.webhook
     and k.enabled and e.workspace = d.workspace and e.id = d.event
-  returning d.workspace, d.id, d.webhook, d.event, d.attempts, k.url, k.sealed, e.body,
+  returning d.workspace, d.id, d.webhook, d.event, d.attempts, d.next_at, k.url, k.sealed, e.body,
     case when k.previous_until > now() then k.previous end as previous`
 
 interface Row {
@@ -58,6 +61,7 @@ interface Row {
   readonly webhook: string
   readonly event: string
   readonly attempts: number
+  readonly next_at: Date
   readonly url: string
   readonly sealed: string
   readonly previous: string | null
@@ -106,6 +110,7 @@ export const takeDue = (
             url: row.url,
             body: row.body,
             attempts: row.attempts,
+            takenUntil: row.next_at.getTime(),
             secrets: row.previous === null ? [row.sealed] : [row.sealed, row.previous]
           })
         )
@@ -113,24 +118,27 @@ export const takeDue = (
     )
 }
 
-// What was ended meanwhile, with its webhook, stays so. Of several outcomes of one endpoint any success counts as the
+// What was ended meanwhile, with its webhook, stays so; what was made due again, or taken by another node, is not put
+// off or ended by the failure of the attempt before (U4). Of several outcomes of one endpoint any success counts as the
 // last: they are all of this moment.
 const toldText = `with ${waitsForNothing}, told as (select * from unnest($1::uuid[], $2::uuid[], $3::uuid[],
-  $4::text[], $5::float8[], $6::int[],
-    $7::text[]) as t(workspace, id, webhook, state, pause, status, error)),
+    $4::text[], $5::float8[], $6::int[], $7::text[], $8::timestamptz[], $9::text[])
+    as t(workspace, id, webhook, state, pause, status, error, taken_until, url)),
   deliveries as (update webhook_deliveries d set attempts = d.attempts + 1,
       state = case when d.state = 'pending' or told.state = 'delivered' then told.state else d.state end,
       next_at = now() + told.pause * interval '1 millisecond', last_status = told.status, last_error = told.error
-    from told where d.workspace = told.workspace and d.id = told.id),
-  sums as (select workspace, webhook, bool_or(state = 'delivered') as any, count(*) filter (where
+    from told where d.workspace = told.workspace and d.id = told.id
+      and (told.state = 'delivered' or d.next_at = told.taken_until)),
+  sums as (select workspace, webhook, url, bool_or(state = 'delivered') as any, count(*) filter (where
     state <> 'delivered')::int
-    as failed from told group by 1, 2)
+    as failed from told group by 1, 2, 3)
   update webhooks k set
     failures = case when sums.any then 0 else k.failures + sums.failed end,
     failing_since = case when sums.any then null else coalesce(k.failing_since, now()) end,
     last_success_at = case when sums.any then now() else k.last_success_at end,
     last_failure_at = case when sums.failed > 0 then now() else k.last_failure_at end
-  from sums, waits where waits.off = 'off' and k.workspace = sums.workspace and k.id = sums.webhook
+  from sums, waits
+  where waits.off = 'off' and k.workspace = sums.workspace and k.id = sums.webhook and k.url = sums.url
   returning k.id, k.enabled and k.failures >= ${limits.webhookFailures}
     and k.failing_since <= now() - interval '${limits.webhookFailingSeconds} seconds' as failing`
 
@@ -146,7 +154,9 @@ const toldValues = (told: ReadonlyArray<Told>) => [
   texts(told, ({ outcome }) => outcome.state),
   floats(told, ({ outcome }) => outcome.pauseMs),
   ints(told, ({ outcome }) => outcome.status ?? null),
-  texts(told, ({ outcome }) => outcome.error ?? null)
+  texts(told, ({ outcome }) => outcome.error ?? null),
+  moments(told, ({ delivery }) => delivery.takenUntil),
+  texts(told, ({ delivery }) => delivery.url)
 ]
 
 /** Writes what came of attempts, those of a moment together; whether their endpoint has failed for too long. */

@@ -129,7 +129,7 @@ const failPending = (tx: Db, workspace: string, id: string) =>
     .where("state", "=", "pending")
     .execute()
 
-/** One that changes nothing leaves `rev` as it is. Enabled again it counts its failures anew. */
+/** One that changes nothing leaves `rev` as it is. Enabled again, or with another url, it counts its failures anew. */
 export const patchWebhook = async (
   tx: Db,
   workspace: string,
@@ -151,7 +151,8 @@ export const patchWebhook = async (
     .updateTable("webhooks")
     .set({
       ...valuesOf(input),
-      ...(anew ? { disabled_reason: null, failures: 0, failing_since: null } : {}),
+      ...(anew ? { disabled_reason: null } : {}),
+      ...(anew || input.url !== found.url ? { failures: 0, failing_since: null } : {}),
       rev: found.rev + 1,
       updated_at: new Date(Math.max(at, found.updated_at.getTime()))
     })

@@ -48,7 +48,7 @@ const waiting = async (title: string) => {
 }
 
 describe("signing in", () => {
-  it("takes a key that is typed in, says so of a wrong one, and forgets it in all tabs", async () => {
+  it("takes a key that is typed in, says what a wrong one lacks, and forgets it in all tabs", async () => {
     const context = await browser.newContext()
     try {
       const page = await context.newPage()
@@ -56,6 +56,11 @@ describe("signing in", () => {
       await page.getByLabel("API key").fill("trp_wrong")
       await page.keyboard.press("Enter")
       await page.getByRole("alert").getByText("does not know this key").waitFor()
+      const runner = await alpha.post("/v1/auth/keys", { name: "runner", scopes: ["run"] })
+      await page.getByLabel("API key").fill(runner.body.token)
+      await page.keyboard.press("Enter")
+      await page.getByRole("alert").getByText("nothing to a key without the scope read").waitFor()
+      assert.notInclude(await page.getByRole("alert").innerText(), "tried again")
       await page.getByLabel("API key").fill(alpha.token ?? "")
       await page.keyboard.press("Enter")
       await page.getByRole("heading", { name: "Threads" }).waitFor()
@@ -199,6 +204,32 @@ describe("a thread", () => {
     })
   })
 
+  it("is found by agents of any page of them, and by an identity whose box says which is looked for", async () => {
+    await makeThread(alpha, await makeAgent(alpha, ["troupe/scripted"], { name: "Older" }), { title: "Of the older" })
+    await makeAgent(alpha, ["troupe/scripted"], { name: "Newest" })
+    await open("/limits", async ({ page }) => {
+      // A page of one: the agent is on the second.
+      await page.route("**/v1/agents?*", (route) =>
+        route.continue({ url: route.request().url().replace("limit=200", "limit=1") })
+      )
+      await turnTo(page, "/threads")
+      const agents = page.getByLabel("Agent", { exact: true })
+      await agents.getByRole("option", { name: "Newest" }).waitFor({ state: "attached" })
+      await page.getByRole("button", { name: "More agents" }).click()
+      await agents.selectOption({ label: "Older" })
+      await page.getByRole("link", { name: "Of the older" }).getByText("Older ·").waitFor()
+      const identity = page.getByLabel("Identity")
+      await identity.fill(" nobody ")
+      await identity.press("Enter")
+      await page.getByText("There is no such thread.").waitFor()
+      await holdsIn(page, `new URLSearchParams(location.search).get("identity") === "nobody"`)
+      assert.strictEqual(await identity.inputValue(), "nobody")
+      await go(page, "/threads")
+      await page.getByRole("link", { name: "Of the older" }).waitFor()
+      assert.strictEqual(await identity.inputValue(), "")
+    })
+  })
+
   it("full of hostile text loads nothing, runs nothing, and stays within its width", async () => {
     const { id, namespace } = await addToolset(alpha, {
       kind: "client",
@@ -210,7 +241,8 @@ describe("a thread", () => {
       "![steal](http://127.0.0.1:9/pixel.png?secret)",
       "<script>alert(1)</script><img src=x onerror=alert(2)>",
       "[click](javascript:alert(3)) [data](data:text/html,<script>alert(4)</script>)",
-      "a‮b​c"
+      "a‮b​c",
+      "e&#x202e;f"
     ].join("\n\n")
     await submit(alpha, threadId, hostile)
     await logOf(alpha, threadId, ended(1))
@@ -222,6 +254,7 @@ describe("a thread", () => {
     await logOf(alpha, threadId, ended(2))
     await open(`/threads/${threadId}`, async ({ page }) => {
       await page.getByText("turn completed").last().waitFor()
+      await page.getByText("e⟨U+202E⟩f").waitFor()
       await page
         .locator("summary", { hasText: `${namespace}.read` })
         .first()
@@ -254,6 +287,44 @@ describe("a thread", () => {
       // The browser itself tells of every answer that is no success.
       seen.complaints.splice(0)
     })
+  })
+})
+
+describe("a page over plain http from another machine", () => {
+  it("asks where it cannot count its streams, sends, and says what the browser does not let it copy", async () => {
+    const threadId = await makeThread(alpha, plain)
+    const context = await browser.newContext()
+    try {
+      const page = await context.newPage()
+      page.setDefaultTimeout(30_000)
+      const far = "http://elsewhere.invalid"
+      const asked: Array<string> = []
+      // Such a name leads nowhere: what is asked of it is asked of the server.
+      await page.route(`${far}/**`, async (route) => {
+        const url = route.request().url()
+        asked.push(url)
+        await route.fulfill({ response: await route.fetch({ url: url.replace(far, server.base) }) })
+      })
+      await page.goto(`${far}/console/threads/${threadId}#key=${alpha.token}`)
+      const message = page.getByRole("textbox", { name: "Message" })
+      await message.fill("sent over http")
+      assert.deepStrictEqual(
+        await page.evaluate(
+          `[isSecureContext, "locks" in navigator, "clipboard" in navigator, "randomUUID" in crypto]`
+        ),
+        [false, false, false, false]
+      )
+      await page.getByRole("button", { name: "Send" }).click()
+      await page.getByText("You said: sent over http").waitFor()
+      await page.getByRole("button", { name: threadId }).click()
+      await page.getByRole("button", { name: "not allowed" }).waitFor()
+      assert.deepStrictEqual(
+        asked.filter((url) => url.includes("/stream")),
+        []
+      )
+    } finally {
+      await context.close()
+    }
   })
 })
 

@@ -197,16 +197,26 @@ describe("an agent", () => {
 
   it("gets notes and images by hand, and old notes are erased", async () => {
     const entry = (key: string) => alpha.get(`/v1/agents/${agentId}/memory/entry?key=${key}`)
-    await open(`/agents/${agentId}`, async ({ page }) => {
+    await open(`/agents/${agentId}`, async ({ page, seen }) => {
       await page.getByText("New entry", { exact: true }).click()
       await page.getByLabel("Key", { exact: true }).fill("secret")
       await page.getByLabel("Its value").fill("the door is open")
       await page.getByRole("button", { name: "Write the new entry" }).click()
       const versions = page.getByRole("region", { name: "Versions of secret" })
-      await versions.getByLabel("Value", { exact: true }).fill("the door is shut")
-      await versions.getByRole("button", { name: "Write" }).click()
+      const value = versions.getByLabel("Value", { exact: true })
+      await value.fill("the door is shut")
+      await alpha.put(`/v1/agents/${agentId}/memory/entry?key=secret`, { value: "the door is ajar" })
+      const write = versions.getByRole("button", { name: "Write" })
+      await write.click()
+      await versions.getByRole("alert").getByText("memory_conflict").waitFor()
+      // What was typed stands over what somebody else has written, and is written over that.
+      await versions.getByText("- the door is ajar").waitFor()
+      assert.strictEqual(await value.inputValue(), "the door is shut")
+      seen.complaints.splice(0)
+      await write.click()
+      await versions.getByText("Written.").waitFor()
       const rows = versions.getByRole("region", { name: "Versions", exact: true }).getByRole("row")
-      await rows.nth(2).getByRole("button").click()
+      await rows.nth(3).getByRole("button").click()
       await versions.getByText("the door is open").last().waitFor()
       await versions.getByRole("button", { name: "Redact this version" }).click()
       await versions.getByRole("button", { name: "Erase its value for good" }).click()
@@ -221,7 +231,7 @@ describe("an agent", () => {
     const { versions } = (await alpha.get(`/v1/agents/${agentId}/memory/entry/versions?key=secret`)).body
     assert.deepStrictEqual(
       versions.map(({ redactedAt }: { redactedAt?: string }) => redactedAt !== undefined),
-      [false, true]
+      [false, false, true]
     )
   })
 })

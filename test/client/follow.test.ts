@@ -110,6 +110,35 @@ it("steps of a thread come each once, in order and behind their events, however 
   )
 })
 
+it("a step that wrote no event comes once, behind the steps and the events before it, where the line breaks too", async () => {
+  const threadId = await makeThread(alpha, agentId)
+  await submit(alpha, threadId, "one")
+  await logOf(alpha, threadId, ended(1))
+  // A fact of the thread, and nothing of its log.
+  assert.strictEqual((await alpha.post(`/v1/threads/${threadId}/archive`, {})).status, 200)
+  const { steps } = (await alpha.get(`/v1/actors/${threadId}/steps`)).body
+  const leave = new AbortController()
+  const seen: Array<number> = []
+  const told: Array<unknown> = []
+  for await (const { data, event } of followThread(troupe(), threadId, { signal: leave.signal, steps: true })) {
+    const { pos, seq, toSeq } = data as { readonly pos: number; readonly seq: number; readonly toSeq?: number }
+    if (event === "event") {
+      seen.push(seq)
+      if (seq === 3) cut()
+    }
+    if (event !== "step") continue
+    told.push(data)
+    if (toSeq !== undefined) continue
+    assert.deepStrictEqual([pos, seen], [steps.at(-1).pos, [1, 2, 3]])
+    leave.abort()
+  }
+  assert.isUndefined(steps.at(-1).toSeq)
+  assert.deepStrictEqual(
+    told,
+    steps.map((step: object) => ({ actorId: threadId, ...step }))
+  )
+})
+
 it("a thread's stream that is refused is not asked for again", async () => {
   const follow = followThread(troupe(), "thr_00000000000000000000000000", { signal: new AbortController().signal })
   try {

@@ -1,6 +1,7 @@
 /** A thread's file (console/src/file): written, read again, and refused where it is none. */
 import { assert, describe, it } from "@effect/vitest"
 import { type Chart, headLine, logLines, type Step, type Thread } from "../../console/src/file/format.ts"
+import type { LogEvent } from "../../src/client/follow.ts"
 import { parseFile } from "../../console/src/file/parse.ts"
 import { logEvents } from "./events.ts"
 
@@ -69,6 +70,48 @@ describe("a thread's file", () => {
     const answer = events[8]
     assert.strictEqual(answer?.type, "assistant_message")
     assert.include(JSON.stringify(answer), "bytes, left out of the file")
+  })
+
+  it("without content keeps who answered and what failed, and the size of all that it leaves out within", async () => {
+    const base = { seq: 1, eventId: "evt_1", threadId: "thr_1", turnId: "trn_1", occurredAt: thread.createdAt }
+    const lines = async (event: LogEvent) => {
+      const made = [headLine({ thread, chart, exportedAt: thread.createdAt }, true)]
+      for await (const line of logLines(each([event]), each([]), true)) made.push(line)
+      return made
+    }
+    const kept = async (event: LogEvent) => JSON.parse((await lines(event))[1] ?? "").event
+    const resolved: LogEvent = {
+      ...base,
+      type: "wait_resolved",
+      waitId: "wait_1",
+      waitResult: { outcome: "allow", by, reason: "Secret reason" }
+    }
+    assert.deepStrictEqual((await kept(resolved)).waitResult, {
+      outcome: "allow",
+      by: { type: "user", id: "key_1", sizes: { identity: 15 } },
+      sizes: { reason: 13 }
+    })
+    const details = { targetId: "a/b", formats: ["webp" as const] }
+    const failed: LogEvent = {
+      ...base,
+      type: "turn_failed",
+      failureCode: "model_image_format_unsupported",
+      failureText: "Secret text",
+      failureDetails: details,
+      usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 }
+    }
+    assert.deepStrictEqual((await kept(failed)).failureDetails, details)
+    const [read] = parseFile((await lines(resolved)).join("\n")).events
+    assert.deepInclude(read?.type === "wait_resolved" ? read.waitResult : undefined, {
+      reason: "(13 bytes, left out of the file)"
+    })
+  })
+
+  it("has all of what looks like sizes in what people wrote", async () => {
+    const event = { ...log[1], toolInput: { sizes: { a: 1 }, b: 2 } }
+    const lines = (await written(false)).with(3, JSON.stringify({ type: "event", event: { ...event, seq: 1 } }))
+    const { events } = parseFile([lines[0], lines[3]].join("\n"))
+    assert.deepInclude(events[0], { toolInput: event.toolInput })
   })
 
   it("that is none is refused with the line and the reason", async () => {

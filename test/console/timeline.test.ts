@@ -1,9 +1,8 @@
 /** What the timeline draws of a log (console/src/threads/lanes.ts, scale.ts, placed.ts). */
 import { assert, describe, it } from "@effect/vitest"
-import { type Bar, barsOf, bornAt } from "../../console/src/threads/lanes.ts"
+import { type Bar, barsOf } from "../../console/src/threads/lanes.ts"
 import { drawnBars, placedLanes } from "../../console/src/threads/placed.ts"
 import { scaleOf } from "../../console/src/threads/scale.ts"
-import { freshId } from "../../src/seed.ts"
 import { logEvents } from "./events.ts"
 
 const log = logEvents()
@@ -40,14 +39,6 @@ describe("the lanes", () => {
       .map((event) => ({ ...event, turnId: "trn_1" }))
     assert.lengthOf(failed, 6)
     assert.isTrue(barsOf(failed, true).every(({ to }) => to !== undefined))
-  })
-
-  it("know from an id when it was made", () => {
-    const before = Date.now()
-    const born = bornAt(freshId("input")) ?? 0
-    assert.isAtLeast(born, before)
-    assert.isAtMost(born, Date.now())
-    assert.isUndefined(bornAt("inp_no"))
   })
 })
 

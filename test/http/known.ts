@@ -1,6 +1,6 @@
 /**
  * What requests know of the server that they are sent to: ids that exist, here and in another workspace, cursors, and
- * which thread an input or a wait is of.
+ * what comes before an id in a path: an input's thread, a schedule's agent.
  */
 import type { Operation } from "./document.ts"
 
@@ -10,7 +10,7 @@ export class Pool {
 
   add(...ids: ReadonlyArray<string>) {
     for (const id of ids) {
-      const prefix = id.slice(0, -26)
+      const prefix = /^[a-z]+_/.exec(id)?.[0] ?? ""
       const list = this.#ids.get(prefix) ?? []
       if (!list.includes(id)) this.#ids.set(prefix, [...list.slice(-20), id])
     }
@@ -24,24 +24,27 @@ export class Pool {
 }
 
 /** Keys are told apart: an answer that lists them also names those that the test itself uses. */
-const learned = /"((?:agt|call|conn|dlv|evt|hook|inp|op|prof|role|thr|trn|tset|wait)_[0-7][0-9a-hjkmnp-tv-z]{25})"/g
+const learned =
+  /"((?:agt|call|conn|dlv|evt|feed|hook|inp|mver|op|prof|role|sch|sub|thr|trn|tset|wait|whd|whk)_[0-7][0-9a-hjkmnp-tv-z]{25}|img_[0-9a-f]{64})"/g
+/** Those that paths name behind another's id. */
+const nested = /^(?:img|inp|mver|sch|sub|wait|whd)_/
 const text = 20_000
 
 export class Known {
   readonly own = new Pool()
   readonly foreign = new Pool()
   readonly nobodys = new Pool()
-  readonly #threadOf = new Map<string, string>()
+  readonly #parents = new Map<string, string>()
   readonly #cursors = new Map<string, ReadonlyArray<string>>()
 
-  /** The thread that an input or a wait is of. */
-  threadOf(id: string) {
-    return this.#threadOf.get(id)
+  /** The id that comes before this one in a path. */
+  parentOf(id: string) {
+    return this.#parents.get(id)
   }
 
-  addTo(threadId: string, ...ids: ReadonlyArray<string>) {
+  addTo(parent: string, ...ids: ReadonlyArray<string>) {
     this.own.add(...ids)
-    for (const id of ids) this.#threadOf.set(id, threadId)
+    for (const id of ids) this.#parents.set(id, parent)
   }
 
   cursor(path: string, n: number) {
@@ -52,12 +55,12 @@ export class Known {
   /** What a request that was carried out has brought to light. */
   learn({ method, path }: Operation, sentTo: string, answer: string) {
     const said = answer.slice(0, text)
-    for (const [, id = ""] of said.matchAll(learned)) this.own.add(id)
+    const parent = /(?:agt|thr|whk)_[0-9a-z]{26}/.exec(sentTo)?.[0]
+    for (const [, id = ""] of said.matchAll(learned))
+      if (parent !== undefined && nested.test(id)) this.addTo(parent, id)
+      else this.own.add(id)
     const key = method === "POST" && path === "/v1/auth/keys" ? /"(key_[0-7][0-9a-z]{25})"/.exec(said)?.[1] : undefined
     if (key !== undefined) this.own.add(key)
-    const thread = /thr_[0-9a-z]{26}/.exec(sentTo)?.[0]
-    if (thread !== undefined)
-      for (const [id] of said.matchAll(/(?:inp|wait)_[0-9a-z]{26}/g)) this.#threadOf.set(id, thread)
     const cursor = /"nextCursor":"([^"]+)"/.exec(answer)?.[1]
     if (cursor !== undefined) this.#cursors.set(path, [...(this.#cursors.get(path) ?? []).slice(-5), cursor])
   }

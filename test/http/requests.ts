@@ -108,7 +108,14 @@ const textOf = (known: Known) => (pattern: string) => {
       .tuple(fc.nat(1000), fc.nat(9))
       .map(([n, kind]) => (kind < 7 ? known.own : kind === 7 ? known.foreign : known.nobodys).pick(prefix, n))
   }
-  if (pattern.startsWith("^img_")) return fc.constant(`img_${"0".repeat(64)}`)
+  const several = /^\^\(\?:([a-z_|]+)\)\[0-7\]/.exec(pattern)?.[1]?.split("|")
+  if (several !== undefined)
+    return fc.tuple(fc.constantFrom(...several), fc.nat(1000)).map(([prefix, n]) => known.own.pick(prefix, n))
+  if (pattern.startsWith("^img_"))
+    return fc.oneof(
+      fc.nat(1000).map((n) => known.own.pick("img_", n)),
+      fc.constant(`img_${"0".repeat(64)}`)
+    )
   if (pattern.startsWith("^(?:@"))
     return fc.constantFrom("troupe/scripted", "troupe/scripted-paid", "troupe/*", "@fast", "nobody/none")
   if (pattern.startsWith("^[a-z_]{1,32}\\.")) return fc.constantFrom("identity.disable", "identity.enable", "no.such")
@@ -248,6 +255,9 @@ const wrongInQuery = (parameter: Schema, value: unknown) => {
 const rarely = <A>(times: number, usual: A, unusual: fc.Arbitrary<A>) =>
   fc.oneof({ weight: times, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: unusual })
 
+/** What has a chart. */
+const kinds = ["thread", "identity", "subscription", "schedule"]
+
 export const requests = (operation: Operation, known: Known): fc.Arbitrary<Request> => {
   const inPath = operation.parameters.filter(isIn("path"))
   const inQuery = operation.parameters.filter(isIn("query"))
@@ -255,7 +265,11 @@ export const requests = (operation: Operation, known: Known): fc.Arbitrary<Reque
   const ids = fc.tuple(
     ...inPath.map((parameter) =>
       fc.oneof(
-        { weight: 12, arbitrary: fitting(schemaOf(parameter), schemas, texts) },
+        {
+          weight: 12,
+          arbitrary:
+            parameter.name === "kind" ? fc.constantFrom(...kinds) : fitting(schemaOf(parameter), schemas, texts)
+        },
         // A dot or two lead to another path.
         { weight: 1, arbitrary: odd.filter((value) => !/^\.{1,2}$/.test(asText(value))) }
       )
@@ -267,7 +281,9 @@ export const requests = (operation: Operation, known: Known): fc.Arbitrary<Reque
       ? fc.constant(0)
       : parameter.name === "cursor"
         ? fc.nat(5).map((n) => known.cursor(operation.path, n))
-        : fitting(schemaOf(parameter), schemas, texts)
+        : parameter.name === "key"
+          ? fc.oneof(fc.constant("k"), fitting(schemaOf(parameter), schemas, texts))
+          : fitting(schemaOf(parameter), schemas, texts)
   const values = fc.tuple(
     ...inQuery.map((parameter) =>
       fc.option(
@@ -284,7 +300,7 @@ export const requests = (operation: Operation, known: Known): fc.Arbitrary<Reque
   )
   const inHeaders = operation.parameters
     .filter(isIn("header"))
-    .filter(({ name }) => name !== "If-Match" && name !== "Idempotency-Key")
+    .filter(({ name }) => !["if-match", "if-none-match", "idempotency-key"].includes(String(name).toLowerCase()))
   const spoken = fc.tuple(
     ...inHeaders.map((parameter) =>
       fc.option(fitting(schemaOf(parameter), schemas, texts), { freq: 2, nil: undefined })
@@ -299,7 +315,12 @@ export const requests = (operation: Operation, known: Known): fc.Arbitrary<Reque
         )
       : fc
           .tuple(
-            fitting(operation.body, schemas, texts),
+            operation.example === undefined
+              ? fitting(operation.body, schemas, texts)
+              : fc.oneof(
+                  { weight: 6, arbitrary: fitting(operation.body, schemas, texts) },
+                  { weight: 1, arbitrary: fc.constant(operation.example) }
+                ),
             fc.nat(2),
             fc.array(fc.nat(20), { minLength: 1, maxLength: 5 }),
             fc.nat(4),
@@ -355,9 +376,9 @@ export const requests = (operation: Operation, known: Known): fc.Arbitrary<Reque
         together,
         values
       }): Request => {
-        // An input or a wait, and a thread, that belong together, mostly.
-        const thread = inPath.length === 2 && together > 0 ? known.threadOf(String(chosen[1])) : undefined
-        const ids = thread === undefined ? chosen : [thread, ...chosen.slice(1)]
+        // Two ids that belong together, mostly.
+        const parent = inPath.length === 2 && together > 0 ? known.parentOf(String(chosen[1])) : undefined
+        const ids = parent === undefined ? chosen : [parent, ...chosen.slice(1)]
         const query = inQuery.flatMap((parameter, index) =>
           values[index] === undefined ? [] : [`${parameter.name}=${encodeURIComponent(asText(values[index]))}`]
         )
@@ -377,8 +398,11 @@ export const requests = (operation: Operation, known: Known): fc.Arbitrary<Reque
             "content-type": operation.method === "PATCH" ? "application/merge-patch+json" : "application/json"
           }),
           ...(idempotency !== undefined && operation.method === "POST" && { "idempotency-key": idempotency }),
-          ...(match !== undefined &&
-            operation.parameters.some(({ name }) => name === "If-Match") && { "if-match": match }),
+          ...Object.fromEntries(
+            operation.parameters
+              .map(({ name }) => String(name).toLowerCase())
+              .flatMap((name) => (match !== undefined && /^if-(?:none-)?match$/.test(name) ? [[name, match]] : []))
+          ),
           ...Object.fromEntries(
             inHeaders.flatMap(({ name }, index) =>
               spoken[index] === undefined ? [] : [[String(name).toLowerCase(), asText(spoken[index])]]

@@ -435,8 +435,11 @@ describe("a delivery", () => {
       ["test"],
       [`deliveries/${id}/redeliver`],
       ["resend", { from: "2026-01-01T00:00:00Z" }]
-    ] as const)
-      refused(await client.post(`${path}/${sub}`, body), 400, "invalid_request")
+    ] as const) {
+      const answer = await client.post(`${path}/${sub}`, body)
+      refused(answer, 400, "invalid_request")
+      assert.strictEqual(answer.body.code, "webhook_disabled")
+    }
     const enabled = await client.patch(path, { enabled: true })
     assert.include(enabled.body.webhook, { status: "active" })
     assert.isUndefined(enabled.body.webhook.disabledReason)
@@ -455,6 +458,32 @@ describe("a delivery", () => {
     await delivery(client, webhook.id, ({ attempts }) => attempts === 1)
     const { body } = await client.get(path)
     assert.include(body.webhook, { enabled: true, status: "active" })
+  })
+
+  it("that is sent again by hand during an attempt does not end with what comes of that", async () => {
+    const { client } = await ownSpace()
+    const answers: Array<(reply: Reply) => void> = []
+    const endpoint = hooks.endpoint((...given) => void answers.push((reply) => reply(...given)))
+    const { webhook } = await create({ url: endpoint.url }, client)
+    const answered = async (place: number, reply: Reply) =>
+      (await until(`it is asked ${place + 1} times`, async () => answers[place]))(reply)
+    const { id } = await test(client, webhook.id)
+    await answered(0, status(500))
+    await delivery(client, webhook.id, (one) => one.attempts === 1)
+    // As if all but one of the pauses were over.
+    await run(sql`update webhook_deliveries set attempts = ${limits.webhookAttempts - 1}, next_at = now()
+      where id = ${toUuid(id)}::uuid`)
+    await until("the last attempt is under way", async () => answers[1])
+    const again = await client.post(`/v1/webhooks/${webhook.id}/deliveries/${id}/redeliver`)
+    assert.strictEqual(again.status, 200, again.text)
+    await answered(1, status(500))
+    await until("the failure is written down", async () => {
+      const { rows } = await run(sql`select from webhooks where id = ${toUuid(webhook.id)}::uuid and failures = 2`)
+      return rows.length === 1
+    })
+    assert.include((await deliveries(client, webhook.id))[0], { id, state: "pending", attempts: 0 })
+    await answered(2, ok)
+    assert.include(await delivery(client, webhook.id, (one) => one.state === "delivered"), { id, attempts: 1 })
   })
 
   it("that is answered 410 is the last: what was taken together with it is not sent", async () => {
@@ -656,6 +685,33 @@ describe("a webhook that goes on failing", () => {
     await test(client, webhook.id)
     await received(endpoint, told + 1)
     assert.strictEqual(endpoint.received().at(-1)?.body.type, "webhook.test")
+  })
+
+  it("and is given another url counts anew: what the former one answers yet is nothing to it", async () => {
+    const { client } = await ownSpace()
+    const answers: Array<() => void> = []
+    const former = hooks.endpoint((...given) => void answers.push(() => status(500)(...given)))
+    const { webhook } = await create({ url: former.url }, client)
+    const path = `/v1/webhooks/${webhook.id}`
+    const failures = async () => {
+      const { rows } = await run(sql`select failures, failing_since is null as anew from webhooks
+        where id = ${toUuid(webhook.id)}::uuid`)
+      return rows[0]
+    }
+    // As if it had failed for a day.
+    await run(sql`update webhooks set failures = ${limits.webhookFailures},
+      failing_since = now() - make_interval(secs => ${limits.webhookFailingSeconds})
+      where id = ${toUuid(webhook.id)}::uuid`)
+    const late = await test(client, webhook.id)
+    const answer = await until("it is asked", async () => answers[0])
+    assert.strictEqual((await client.patch(path, { url: hooks.endpoint(status(500)).url })).status, 200)
+    answer()
+    await delivery(client, webhook.id, (one) => one.id === late.id && one.attempts === 1)
+    assert.deepStrictEqual(await failures(), { failures: 0, anew: true })
+    const own = await test(client, webhook.id)
+    await delivery(client, webhook.id, (one) => one.id === own.id && one.attempts === 1)
+    assert.deepStrictEqual(await failures(), { failures: 1, anew: false })
+    assert.include((await client.get(path)).body.webhook, { status: "active" })
   })
 })
 

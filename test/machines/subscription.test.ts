@@ -432,12 +432,33 @@ const walked = (settings: SubscriptionSettings, choices: ReadonlyArray<number>) 
     s.found({ is: "dismissed", from, to: last, count: seqs.length })
     dealtWith.push(...seqs)
   }
-  const list = () => {
-    const { listing } = s.context
+  /** Notices that were written with their messages, and not taken yet. */
+  const underway: Array<Extract<Told, { type: "notice" }>> = []
+  const take = () => {
+    for (const notice of underway.splice(0)) s.tell(notice)
+  }
+  /** The feed was told, and its word has not come yet. Told again it says the same. */
+  let word: Extract<Told, { type: "listed" }> | undefined
+  const tellFeed = () => {
+    const { disabled, listing, settings } = s.context
     if (listing === null) return
-    told = s.context.settings?.condition
-    s.tell({ type: "listed", version: listing.version, lastSeq, archived: false })
-    isListed = s.context.disabled === null
+    told = settings?.condition
+    const { version } = listing
+    const [first] = underway
+    const isSame = word?.version === version || (!isListed && disabled !== null)
+    isListed = disabled === null
+    word = {
+      type: "listed",
+      version,
+      lastSeq: isSame ? (word?.lastSeq ?? lastSeq) : lastSeq,
+      ...(first === undefined ? {} : { from: first.from }),
+      archived: false
+    }
+  }
+  const hear = () => void (word !== undefined && s.tell(word))
+  const list = () => {
+    tellFeed()
+    hear()
   }
   /** The batch in hand comes to its end. */
   const end = (tell: () => void) => {
@@ -455,12 +476,15 @@ const walked = (settings: SubscriptionSettings, choices: ReadonlyArray<number>) 
     // Until the feed is told of another condition, some of what matches does not match the one before.
     const isJudgedByOther = s.context.settings?.condition !== told && lastSeq % 2 === 0
     if (isListed && isNoticed && !isJudgedByOther)
-      s.tell({ type: "notice", from: lastSeq, to: lastSeq, count: 1, exact, instant: instant() })
+      underway.push({ type: "notice", from: lastSeq, to: lastSeq, count: 1, exact, instant: instant() })
   }
   const failure = { code: "internal", text: "", refused: false, budget: false }
   const enable = () => void s.configure({ enabled: true })
   const steps: ReadonlyArray<() => void> = [
-    () => append(true, true),
+    () => {
+      append(true, true)
+      take()
+    },
     () => append(false, false),
     look,
     submit,
@@ -473,7 +497,10 @@ const walked = (settings: SubscriptionSettings, choices: ReadonlyArray<number>) 
     () => s.configure({ enabled: false }),
     enable,
     // There was no time to judge it, and it does not match.
-    () => append(false, true, false),
+    () => {
+      append(false, true, false)
+      take()
+    },
     () => append(true, true, false),
     () => look(true),
     escalating(() => s.refused()),
@@ -521,13 +548,23 @@ const walked = (settings: SubscriptionSettings, choices: ReadonlyArray<number>) 
     }
   ]
   // What disables it is one of many: it is to get somewhere before.
-  const all = [...steps, ...steps.slice(0, 5), ...steps.slice(0, 5), ...Array.from({ length: 3 }, () => enable)]
+  const all = [
+    ...steps,
+    ...steps.slice(0, 5),
+    ...steps.slice(0, 5),
+    ...Array.from({ length: 3 }, () => enable),
+    () => append(true, true),
+    take,
+    tellFeed,
+    hear
+  ]
   for (const choice of choices) all[choice % all.length]?.()
   s.configure({ enabled: true })
   const isAtRest = ({ batch, listing, look, noticed }: Context) =>
     batch === null && listing === null && look === null && noticed.length === 0
-  for (let i = 0; i < 150 && !isAtRest(s.context); i++) {
+  for (let i = 0; i < 150 && (underway.length > 0 || !isAtRest(s.context)); i++) {
     list()
+    take()
     look()
     submit()
     s.at += 1_000_000
@@ -604,7 +641,7 @@ describe("whatever comes", () => {
   ])("each message that matches is dealt with once and in order (%s), and a fold finds the live one", (_, settings) => {
     const reasons = new Set<string>()
     fc.assert(
-      fc.property(fc.array(fc.nat({ max: 36 }), { maxLength: 60, size: "max" }), (choices) => {
+      fc.property(fc.array(fc.nat({ max: 40 }), { maxLength: 60, size: "max" }), (choices) => {
         const walk = walked(settings, choices)
         assert.deepStrictEqual(walk.dealtWith, walk.matching)
         assert.deepStrictEqual(walk.context.noticed, [])
@@ -613,7 +650,16 @@ describe("whatever comes", () => {
       }),
       {
         numRuns: 60,
-        examples: [[[0, 0, 0, 6, 6, 2, 13]], [[1, 18, 21, 0, 33]], [[0, 2, 21, 0, 0, 7, 3]], [[7]], [[18]], [[19]]]
+        examples: [
+          [[0, 0, 0, 6, 6, 2, 13]],
+          [[1, 18, 21, 0, 33]],
+          [[0, 2, 21, 0, 0, 7, 3]],
+          [[7]],
+          [[18]],
+          [[19]],
+          [[37, 21]],
+          [[18, 39, 20, 0, 33]]
+        ]
       }
     )
     assert.sameMembers([...reasons], ["requested", "failures", "poisoned", "agent_archived"])

@@ -100,6 +100,35 @@ describe("a run that reaches nobody", () => {
   )
 })
 
+describe("a run whose answer was lost", () => {
+  it.effect.each([
+    ["has begun where a thread has taken its message", "thr_00000000000000000000000009"],
+    ["has failed where none has", undefined]
+  ] as const)("and nobody could be asked for five minutes, %s", ([_, threadId]) =>
+    Effect.gen(function* () {
+      let isBack = false
+      const taken = () =>
+        Effect.suspend(() =>
+          isBack
+            ? Effect.succeed(threadId)
+            : Effect.fail(new DatabaseUnavailable({ operation: "schedules.taken", cause: "away" }))
+        )
+      const { perform } = performing({}, {}, { taken })
+      const told = yield* Effect.forkChild(perform(view, run))
+      yield* TestClock.adjust(6 * 60_000)
+      assert.isUndefined(told.pollUnsafe(), "nobody knows yet")
+      isBack = true
+      yield* TestClock.adjust(5_000)
+      assert.deepInclude(
+        yield* Fiber.join(told),
+        threadId === undefined
+          ? { type: "refused", status: "failed", reason: "unreachable" }
+          : { type: "started", threadId }
+      )
+    })
+  )
+})
+
 describe("a run that interrupts", () => {
   it.effect.each([
     ["begins once the turn before is cancelled", {}, [cancels, starts]],

@@ -6,7 +6,8 @@
  *     {"type":"event","event":{…}}
  *     {"type":"step","step":{…}}
  *
- * `withoutContent` leaves ids, names, types, times, codes and usage, and of all the rest its size in bytes, as `sizes`.
+ * `withoutContent` leaves ids, names, types, times, codes and usage, and of all the rest its size in bytes, as `sizes`
+ * beside what is left.
  */
 import type { LogEvent } from "../../../src/client/follow.ts"
 import type { components } from "../../../src/client/types.ts"
@@ -22,10 +23,12 @@ export const fileEnding = ".troupe.jsonl"
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** Fields by name: true is kept as it is, a list keeps these of the fields within. All others leave their size. */
-type Kept = Readonly<Record<string, true | ReadonlyArray<string>>>
+/** Fields by name: true is kept as it is, of others what is kept within. All that is not named leaves its size. */
+interface Kept {
+  readonly [name: string]: true | Kept
+}
 
-const principal = ["type", "id"]
+const principal: Kept = { type: true, id: true }
 
 const keptOfEvent: Kept = {
   seq: true,
@@ -46,13 +49,24 @@ const keptOfEvent: Kept = {
   truncated: true,
   submitMode: true,
   failureCode: true,
+  failureDetails: true,
+  reveal: true,
   timing: true,
   usage: true,
   principal,
   submittedBy: principal,
-  hook: ["hookId", "index", "point", "processor", "decision", "latencyMs", "deliveryId", "rewrote"],
-  compaction: ["attempt", "throughSeq"],
-  waitResult: ["outcome"]
+  hook: {
+    hookId: true,
+    index: true,
+    point: true,
+    processor: true,
+    decision: true,
+    latencyMs: true,
+    deliveryId: true,
+    rewrote: true
+  },
+  compaction: { attempt: true, throughSeq: true },
+  waitResult: { outcome: true, by: principal }
 }
 
 const keptOfThread: Kept = {
@@ -83,7 +97,7 @@ const stripped = (value: object, kept: Kept): Readonly<Record<string, unknown>> 
     const fields = Object.hasOwn(kept, name) ? kept[name] : undefined
     if (fields === true) left[name] = field
     else if (fields === undefined || !isObject(field)) sizes[name] = bytesOf(field)
-    else left[name] = Object.fromEntries(Object.entries(field).filter(([inner]) => fields.includes(inner)))
+    else left[name] = stripped(field, fields)
   }
   return Object.keys(sizes).length === 0 ? left : { ...left, sizes }
 }

@@ -101,16 +101,20 @@ const stepFields = having({
 })
 const isStep = (value: unknown): value is Step => stepFields(value)
 
-/** An event whose content was left out, with words in the place of what pages show. */
-const refilled = (event: Fields): Fields => {
-  const { sizes, ...rest } = event
-  if (!isFields(sizes)) return event
-  const words = (name: string) => `(${Number(sizes[name]).toLocaleString("en")} bytes, left out of the file)`
-  const filled = Object.keys(sizes).map((name): readonly [string, unknown] => [
+const words = (size: unknown) => `(${Number(size).toLocaleString("en")} bytes, left out of the file)`
+
+/** Of a file without content: what was left out, at any depth, with words in the place of what pages show. */
+const refilled = (value: Fields): Fields => {
+  const { sizes, ...rest } = value
+  const left = Object.entries(rest).map(([name, field]): readonly [string, unknown] => [
     name,
-    name === "content" ? [{ type: "text", text: words(name) }] : words(name)
+    isFields(field) ? refilled(field) : field
   ])
-  return { ...Object.fromEntries(filled), ...rest }
+  const filled = Object.entries(isFields(sizes) ? sizes : {}).map(([name, size]): readonly [string, unknown] => [
+    name,
+    name === "content" ? [{ type: "text", text: words(size) }] : words(size)
+  ])
+  return Object.fromEntries([...filled, ...left])
 }
 
 const objectOf = (line: string, number: number): Fields => {
@@ -151,7 +155,7 @@ export const parseFile = (file: string): ThreadFile => {
     const number = index + 2
     const { event, step, type } = objectOf(line, number)
     if (type === "event") {
-      const whole = isFields(event) ? refilled(event) : event
+      const whole = head.withoutContent && isFields(event) ? refilled(event) : event
       if (!isEvent(whole)) throw new FileProblem(number, "this is no event of a thread")
       const last = events.at(-1)
       if (last !== undefined && whole.seq !== last.seq + 1)

@@ -1,5 +1,6 @@
 /** What waits for somebody's word, oldest need first; home. j and k go down and up, a allows, d denies, e edits. */
 import { useCallback, useEffect, useMemo, useRef, useState } from "react"
+import { Boundary } from "../parts/Boundary.tsx"
 import { Copy, curlOf } from "../parts/Copy.tsx"
 import { Failure } from "../parts/Failure.tsx"
 import { FirstMessage } from "./FirstMessage.tsx"
@@ -86,9 +87,13 @@ const Cards = ({ groups, isMore }: { readonly groups: ReadonlyArray<Group>; read
       onFocus={() => setChosen(item.id)}
     >
       {item.kind === "wait" ? (
-        <WaitCard thread={item.thread} wait={item.wait} isChosen={item.id === chosen} />
+        <Boundary what={item.id} value={item.wait}>
+          <WaitCard thread={item.thread} wait={item.wait} isChosen={item.id === chosen} />
+        </Boundary>
       ) : (
-        <OperationCard operation={item.operation} isChosen={item.id === chosen} />
+        <Boundary what={item.id} value={item.operation}>
+          <OperationCard operation={item.operation} isChosen={item.id === chosen} />
+        </Boundary>
       )}
     </li>
   )

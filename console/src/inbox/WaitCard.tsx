@@ -3,13 +3,13 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { type RefObject, useEffect, useRef, useState } from "react"
 import { answerOf } from "../../../src/client/client.ts"
 import type { components } from "../../../src/client/types.ts"
+import { bornAt } from "../parts/born.ts"
 import { Copy, curlOf } from "../parts/Copy.tsx"
 import { Failure } from "../parts/Failure.tsx"
 import { Json } from "../parts/Json.tsx"
 import { Time } from "../parts/Time.tsx"
 import { visibleLine } from "../parts/visible.ts"
 import { useSession } from "../session/Session.tsx"
-import { bornAt } from "./born.ts"
 import { Decision } from "./Decision.tsx"
 import { EditedInput } from "./EditedInput.tsx"
 import { askerOf, type Thread, type Wait } from "./items.ts"
@@ -90,6 +90,7 @@ const useResolve = ({ thread, wait }: Of) => {
 const Heading = ({ thread, wait }: Of) => {
   const { id, title } = thread.thread
   const asker = askerOf(thread)
+  const born = bornAt(wait.id)
   return (
     <header>
       <h2>{aboutOf(wait)}</h2>
@@ -100,8 +101,12 @@ const Heading = ({ thread, wait }: Of) => {
             , {thread.thread.askedBy === undefined ? "judging for" : "asked for by"} <WayTo threadId={asker} />
           </>
         )}
-        {" · since "}
-        <Time at={new Date(bornAt(wait.id)).toISOString()} />
+        {born === undefined ? null : (
+          <>
+            {" · since "}
+            <Time at={new Date(born).toISOString()} />
+          </>
+        )}
         {wait.expiresAt === undefined ? null : (
           <>
             {" · expires "}

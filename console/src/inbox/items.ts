@@ -1,6 +1,6 @@
 /** What waits for a person or a client, as the inbox shows it: oldest need first, the asked threads under who asked. */
 import type { components } from "../../../src/client/types.ts"
-import { bornAt } from "./born.ts"
+import { bornAt } from "../parts/born.ts"
 
 export type Thread = components["schemas"]["ThreadSummary"]
 export type Wait = components["schemas"]["PendingWait"]
@@ -36,7 +36,7 @@ export const itemsOf = (threads: ReadonlyArray<Thread>, operations: ReadonlyArra
   ...threads.flatMap((thread) =>
     thread.pendingWaits
       .filter(({ target }) => target === "person" || target === "client")
-      .map((wait) => ({ kind: "wait" as const, id: wait.id, since: bornAt(wait.id), thread, wait }))
+      .map((wait) => ({ kind: "wait" as const, id: wait.id, since: bornAt(wait.id) ?? 0, thread, wait }))
   ),
   ...operations.map((operation) => ({
     kind: "operation" as const,

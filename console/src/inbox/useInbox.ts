@@ -28,11 +28,9 @@ const firstPages = async <Page extends { readonly nextCursor?: string }, Row>(
 const none = { rows: [], isWhole: true }
 
 export const useInbox = () => {
-  const { auth, troupe } = useSession()
-  const mayRead = auth.scopes.includes("read")
+  const { troupe } = useSession()
   const waits = useQuery({
     queryKey: ["inbox", "waits"],
-    enabled: mayRead,
     queryFn: ({ signal }) =>
       firstPages(
         (query) =>
@@ -42,7 +40,6 @@ export const useInbox = () => {
   })
   const operations = useQuery({
     queryKey: ["inbox", "operations"],
-    enabled: mayRead,
     queryFn: ({ signal }) =>
       firstPages(
         (query) =>

@@ -63,7 +63,7 @@ const follow = async (
       })
       if (!had) refresh("look")
     } catch {
-      // The key has ended, or may not read: whatever is asked for next says so.
+      // The key has ended: whatever is asked for next says so.
       onLine(false)
     }
     await rest(pollMs, signal)

@@ -4,7 +4,7 @@ import { useState } from "react"
 import type { Scope } from "../session/Session.tsx"
 import { Failure } from "./Failure.tsx"
 import { Gated } from "./Gated.tsx"
-import { isParked } from "./YamlEditor.tsx"
+import { isParked, parkedWords } from "./parked.ts"
 
 export const Act = ({
   act,
@@ -46,7 +46,7 @@ export const Act = ({
           {label}
         </Gated>
       )}
-      {run.isSuccess && isParked(run.data) ? <span role="status">It waits for approval, in the inbox.</span> : null}
+      {run.isSuccess && isParked(run.data) ? <span role="status">{parkedWords}</span> : null}
       {run.error === null ? null : <Failure failure={run.error} />}
     </span>
   )

@@ -22,6 +22,7 @@ export const AgentChoice = ({
       <label htmlFor={id}>Agent</label>
       <select id={id} value={value} onChange={(event) => onChosen(event.target.value)}>
         {all === undefined ? null : <option value="">{all}</option>}
+        {value === "" || agents.some(({ id }) => id === value) ? null : <option value={value}>{value}</option>}
         {agents.map(({ id, name }) => (
           <option key={id} value={id}>
             {visibleLine(name)}

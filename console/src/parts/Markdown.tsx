@@ -4,6 +4,7 @@
  */
 import ReactMarkdown, { type Components } from "react-markdown"
 import remarkGfm from "remark-gfm"
+import { showing } from "./showing.ts"
 import { isTame } from "./tame.ts"
 import { visible } from "./visible.ts"
 
@@ -31,8 +32,14 @@ const components: Components = {
 export const Markdown = ({ text }: { readonly text: string }) => (
   <div className="markdown">
     {isTame(text) ? (
-      <ReactMarkdown remarkPlugins={[remarkGfm]} components={components} urlTransform={(url) => url} skipHtml>
-        {visible(text)}
+      <ReactMarkdown
+        remarkPlugins={[remarkGfm]}
+        rehypePlugins={[showing]}
+        components={components}
+        urlTransform={(url) => url}
+        skipHtml
+      >
+        {text}
       </ReactMarkdown>
     ) : (
       <pre>{visible(text)}</pre>

@@ -12,19 +12,11 @@ import type { Scope } from "../session/Session.tsx"
 import { Diff } from "./Diff.tsx"
 import { Failure, failureText } from "./Failure.tsx"
 import { Gated } from "./Gated.tsx"
+import { isParked, parkedWords } from "./parked.ts"
 import { lineOf, read, written } from "./yaml.ts"
 import type { YamlBoxProps } from "./YamlBox.tsx"
 
 const YamlBox = lazy(() => import("./YamlBox.tsx").then((found) => ({ default: found.YamlBox })))
-
-export const isParked = (answer: unknown): boolean =>
-  typeof answer === "object" &&
-  answer !== null &&
-  "operation" in answer &&
-  typeof answer.operation === "object" &&
-  answer.operation !== null &&
-  "state" in answer.operation &&
-  answer.operation.state === "pending"
 
 /** What a text is written over, and its version where it has one. */
 export interface Over {
@@ -130,9 +122,7 @@ export const YamlEditor = ({
             Discard
           </button>
         )}
-        {send.isSuccess ? (
-          <span role="status">{isParked(send.data) ? "It waits for approval, in the inbox." : done}</span>
-        ) : null}
+        {send.isSuccess ? <span role="status">{isParked(send.data) ? parkedWords : done}</span> : null}
       </div>
       {send.error === null ? null : (
         <Failure failure={send.error} {...(wrongLine === undefined ? {} : { where: `Line ${wrongLine}` })} />

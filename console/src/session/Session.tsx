@@ -4,6 +4,7 @@
  * S1. Only the server's word ends a key: while it is away, or cannot tell, the key is kept and tried again.
  * S2. A key that ends under an open page leads to the sign-in. The page stays behind it as it was, with what was typed:
  *     another key of the same workspace goes on with it.
+ *     Nobody is signed in with a key that may not read: a page would be empty, and say that nothing is there.
  * S3. Nothing of one workspace is left for another one: its page begins anew, and so does what is kept of answers.
  */
 import { useQueryClient } from "@tanstack/react-query"
@@ -36,9 +37,10 @@ export const useMay = (scope: Scope): boolean => useSession().auth.scopes.includ
 
 const againMs = 3_000
 
-const refused = "The server does not know this key, or it was revoked or has expired."
+const unknown = "The server does not know this key, or it was revoked or has expired."
+const mayNotRead = "The console shows nothing to a key without the scope read."
 
-const isRefusal = (failure: unknown) => failure instanceof TroupeError && failure.status === 401
+const isRefusal = (failure: unknown, status: 401 | 403) => failure instanceof TroupeError && failure.status === status
 
 interface Known {
   readonly troupe: Troupe
@@ -51,11 +53,12 @@ const useKnown = (
   {
     onKnown,
     onProblem,
-    onRefused
+    onEnded
   }: {
     readonly onKnown: (known: Known) => void
     readonly onProblem: (problem: string) => void
-    readonly onRefused: () => void
+    /** Why, in words. */
+    readonly onEnded: (why: string) => void
   }
 ) => {
   useEffect(() => {
@@ -63,17 +66,19 @@ const useKnown = (
     let timer: ReturnType<typeof setTimeout> | undefined
     let left = false
     const troupe = connectWith(key, () => {
-      if (!left) onRefused()
+      if (!left) onEnded(unknown)
     })
     const ask = () =>
       answerOf(troupe.api.GET("/v1/auth")).then(
         (auth) => {
           if (left) return
+          if (!auth.scopes.includes("read")) return onEnded(mayNotRead)
           keepKey(key)
           onKnown({ troupe, auth })
         },
         (failure: unknown) => {
-          if (left || isRefusal(failure)) return
+          if (left || isRefusal(failure, 401)) return
+          if (isRefusal(failure, 403)) return onEnded(mayNotRead)
           onProblem(failure instanceof Error ? failure.message : String(failure))
           timer = setTimeout(() => void ask(), againMs)
         }
@@ -83,7 +88,7 @@ const useKnown = (
       left = true
       clearTimeout(timer)
     }
-  }, [key, onKnown, onProblem, onRefused])
+  }, [key, onKnown, onProblem, onEnded])
 }
 
 export const SessionProvider = ({ children }: { readonly children: ReactNode }) => {
@@ -102,10 +107,10 @@ export const SessionProvider = ({ children }: { readonly children: ReactNode }) 
     forgetKey()
     leave()
   }, [leave])
-  const onRefused = useCallback(() => {
+  const onEnded = useCallback((why: string) => {
     dropKey()
     setKey(undefined)
-    setProblem(refused)
+    setProblem(why)
   }, [])
   const onKnown = useCallback(
     (found: Known) => {
@@ -119,7 +124,7 @@ export const SessionProvider = ({ children }: { readonly children: ReactNode }) 
     [queries]
   )
   useEffect(() => onNews({ key: (other) => setKey((mine) => mine ?? other), forget: leave }), [leave])
-  useKnown(key, { onKnown, onProblem: setProblem, onRefused })
+  useKnown(key, { onKnown, onProblem: setProblem, onEnded })
 
   const session = useMemo(() => (known === undefined ? undefined : { ...known, signOut }), [known, signOut])
   const isIn = session !== undefined && key !== undefined

@@ -12,7 +12,8 @@ import { Json } from "../parts/Json.tsx"
 import { NotYet, Page } from "../parts/Page.tsx"
 import { Time } from "../parts/Time.tsx"
 import { visible, visibleLine } from "../parts/visible.ts"
-import { isParked, YamlEditor } from "../parts/YamlEditor.tsx"
+import { YamlEditor } from "../parts/YamlEditor.tsx"
+import { isParked, parkedWords } from "../parts/parked.ts"
 import { only, written } from "../parts/yaml.ts"
 import { useSession } from "../session/Session.tsx"
 import { rangeOf } from "./range.ts"
@@ -124,9 +125,7 @@ const Append = ({ feedId, onAppended }: { readonly feedId: string; readonly onAp
         <Gated scope="run" type="submit" className="primary" disabled={text === "" || append.isPending}>
           Append
         </Gated>
-        {append.isSuccess ? (
-          <span role="status">{isParked(append.data) ? "It waits for approval, in the inbox." : "Appended."}</span>
-        ) : null}
+        {append.isSuccess ? <span role="status">{isParked(append.data) ? parkedWords : "Appended."}</span> : null}
       </div>
       {append.error === null ? null : <Failure failure={append.error} />}
     </form>

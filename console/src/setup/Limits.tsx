@@ -22,7 +22,7 @@ export const Limits = () => {
         rows={found.data.limits}
         keyOf={({ resource }) => resource}
         columns={[
-          { name: "What", cell: ({ resource }) => resource.replace("_", " ") },
+          { name: "What", cell: ({ resource }) => resource.replaceAll("_", " ") },
           { name: "Used", cell: ({ used }) => number(used) },
           { name: "Limit", cell: ({ limit }) => number(limit) },
           {

@@ -11,7 +11,8 @@ import { Listing } from "../parts/Listing.tsx"
 import { Scroll } from "../parts/Scroll.tsx"
 import { Time } from "../parts/Time.tsx"
 import { visible, visibleLine } from "../parts/visible.ts"
-import { isParked } from "../parts/YamlEditor.tsx"
+import { orNone } from "../parts/orNone.ts"
+import { isParked, parkedWords } from "../parts/parked.ts"
 import type { Notes } from "./notes.ts"
 
 type Version = components["schemas"]["MemoryVersion"]
@@ -87,9 +88,7 @@ export const Writing = ({
         >
           {saveLabel}
         </Gated>
-        {write.isSuccess ? (
-          <span role="status">{isParked(write.data) ? "It waits for approval, in the inbox." : "Written."}</span>
-        ) : null}
+        {write.isSuccess ? <span role="status">{isParked(write.data) ? parkedWords : "Written."}</span> : null}
       </div>
       {write.error === null ? null : <Failure failure={write.error} />}
     </form>
@@ -100,14 +99,8 @@ const Current = ({ memoryKey, notes }: Of) => {
   const again = useAgain(notes)
   const found = useQuery({
     queryKey: ["memory", notes.name, "entry", memoryKey],
-    queryFn: ({ signal }) =>
-      notes.entry(memoryKey, signal).then(
-        ({ entry }) => entry,
-        (failure: unknown) => {
-          if (failure instanceof TroupeError && failure.status === 404) return null
-          throw failure
-        }
-      )
+    // What is undefined has not been asked for.
+    queryFn: async ({ signal }) => (await orNone(notes.entry(memoryKey, signal)))?.entry ?? null
   })
   if (found.error !== null) return <Failure failure={found.error} retry={() => void found.refetch()} />
   if (found.data === undefined) return <p className="quiet">Looking…</p>
@@ -140,16 +133,18 @@ const Current = ({ memoryKey, notes }: Of) => {
 /** A version's value, beside the one before it. */
 const VersionText = ({ memoryKey, notes, version }: Of & { readonly version: Version }) => {
   const again = useAgain(notes)
-  const asked = async (versionId: string | undefined, signal: AbortSignal) =>
-    versionId === undefined ? undefined : (await notes.version(memoryKey, versionId, signal)).version
   const texts = useQuery({
     queryKey: ["memory", notes.name, memoryKey, version.version],
     queryFn: async ({ signal }) => {
-      const now = asked(version.version, signal)
-      // The one before may be older than what is kept.
-      const before = await asked(version.previousVersion, signal).catch(() => undefined)
-      const { redactedAt, value = "" } = (await now) ?? {}
-      return { before: before?.value ?? "", after: value, redactedAt }
+      const asked = (versionId: string) => notes.version(memoryKey, versionId, signal)
+      const { previousVersion } = version
+      const [now, before] = await Promise.all([
+        asked(version.version),
+        // It may be older than what is kept.
+        previousVersion === undefined ? undefined : orNone(asked(previousVersion))
+      ])
+      const { redactedAt, value = "" } = now.version
+      return { before: before?.version.value ?? "", after: value, redactedAt }
     }
   })
   if (texts.error !== null) return <Failure failure={texts.error} retry={() => void texts.refetch()} />

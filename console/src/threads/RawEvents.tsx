@@ -1,6 +1,7 @@
 /** The events as they stand in the log. */
 import { memo, useMemo, useState } from "react"
 import type { LogEvent } from "../../../src/client/follow.ts"
+import { Boundary } from "../parts/Boundary.tsx"
 import { Copy, curlOf } from "../parts/Copy.tsx"
 import { Json } from "../parts/Json.tsx"
 import { Scroll } from "../parts/Scroll.tsx"
@@ -105,7 +106,9 @@ export const RawEvents = ({
                 className={event.seq === seq ? "row named" : "row"}
                 style={{ transform: `translateY(${start}px)` }}
               >
-                <EventRow event={event} isNamed={event.seq === seq} onName={onName} threadId={threadId} />
+                <Boundary what={`event ${event.seq}`} value={event}>
+                  <EventRow event={event} isNamed={event.seq === seq} onName={onName} threadId={threadId} />
+                </Boundary>
               </div>
             )
           })}

@@ -1,17 +1,16 @@
 /** The workspace's threads, newest change first. */
-import { useQuery } from "@tanstack/react-query"
 import { getRouteApi, Link } from "@tanstack/react-router"
 import { useVirtualizer } from "@tanstack/react-virtual"
-import { useCallback, useEffect, useId, useRef } from "react"
-import { answerOf } from "../../../src/client/client.ts"
+import { useCallback, useEffect, useId, useRef, useState } from "react"
 import type { components } from "../../../src/client/types.ts"
+import { AgentChoice } from "../parts/AgentChoice.tsx"
+import { type Agents, useAgents } from "../parts/agents.ts"
 import { Copy, curlOf } from "../parts/Copy.tsx"
 import { Failure } from "../parts/Failure.tsx"
 import { Scroll } from "../parts/Scroll.tsx"
 import { Status } from "../parts/Status.tsx"
 import { Time } from "../parts/Time.tsx"
 import { visibleLine } from "../parts/visible.ts"
-import { useSession } from "../session/Session.tsx"
 import { useThreads } from "./useThreads.ts"
 
 const route = getRouteApi("/threads")
@@ -24,46 +23,57 @@ interface Search {
   readonly state?: string | undefined
 }
 
+/** What is typed holds until another identity is looked for, by it or by another way to the page. */
+const IdentityBox = ({
+  id,
+  identity,
+  onIdentity
+}: {
+  readonly id: string
+  readonly identity: string
+  readonly onIdentity: (identity: string) => void
+}) => {
+  const [{ over, text }, setTyped] = useState({ text: identity, over: identity })
+  if (over !== identity) setTyped({ text: identity, over: identity })
+  return (
+    <input
+      id={id}
+      value={text}
+      onChange={(event) => setTyped({ text: event.target.value, over: identity })}
+      onBlur={() => onIdentity(text.trim())}
+      onKeyDown={(event) => {
+        if (event.key === "Enter") onIdentity(text.trim())
+      }}
+    />
+  )
+}
+
 const ThreadFilters = ({
+  agents,
   curl,
-  names,
   onLook,
   search
 }: {
   readonly search: Search
-  /** Of agents, by id. */
-  readonly names: ReadonlyMap<string, string>
+  readonly agents: Agents
   readonly onLook: (change: Search) => unknown
   /** The request that lists the same. */
   readonly curl: string
 }) => {
-  const ids = { agent: useId(), identity: useId(), state: useId() }
+  const ids = { identity: useId(), state: useId() }
   return (
     <form className="filters" onSubmit={(event) => event.preventDefault()}>
-      <label htmlFor={ids.agent}>Agent</label>
-      <select
-        id={ids.agent}
+      <AgentChoice
+        all="all"
+        of={agents}
         value={search.agentId ?? ""}
-        onChange={(event) => void onLook({ agentId: event.target.value })}
-      >
-        <option value="">all</option>
-        {search.agentId === undefined || names.has(search.agentId) ? null : (
-          <option value={search.agentId}>{search.agentId}</option>
-        )}
-        {[...names].map(([id, name]) => (
-          <option key={id} value={id}>
-            {visibleLine(name)}
-          </option>
-        ))}
-      </select>
+        onChosen={(agentId) => void onLook({ agentId })}
+      />
       <label htmlFor={ids.identity}>Identity</label>
-      <input
+      <IdentityBox
         id={ids.identity}
-        defaultValue={search.identity ?? ""}
-        onBlur={(event) => void onLook({ identity: event.target.value.trim() })}
-        onKeyDown={(event) => {
-          if (event.key === "Enter") void onLook({ identity: event.currentTarget.value.trim() })
-        }}
+        identity={search.identity ?? ""}
+        onIdentity={(identity) => void onLook({ identity })}
       />
       <label htmlFor={ids.state}>State</label>
       <select
@@ -106,7 +116,6 @@ const ThreadRow = ({
 )
 
 export const ThreadList = () => {
-  const { troupe } = useSession()
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const status = statuses.find((one) => one === search.state)
@@ -116,11 +125,8 @@ export const ThreadList = () => {
     ...(search.state === "waiting" ? { state: "waiting" as const } : {}),
     ...(status === undefined ? {} : { status })
   }
-  const agents = useQuery({
-    queryKey: ["agents"],
-    queryFn: ({ signal }) => answerOf(troupe.api.GET("/v1/agents", { params: { query: { limit: 200 } }, signal }))
-  })
-  const names = new Map(agents.data?.agents.map(({ id, name }) => [id, name]))
+  const agents = useAgents()
+  const names = new Map(agents.agents.map(({ id, name }) => [id, name]))
   const { failure, hasNewer, pages, rows, showNewest } = useThreads(filter)
   const scroller = useRef<HTMLElement>(null)
   const virtual = useVirtualizer({
@@ -153,7 +159,13 @@ export const ThreadList = () => {
       <p>
         <Link to="/open">Open a downloaded thread</Link>
       </p>
-      <ThreadFilters names={names} search={search} onLook={look} curl={`/v1/threads?${new URLSearchParams(filter)}`} />
+      <ThreadFilters
+        agents={agents}
+        search={search}
+        onLook={look}
+        curl={`/v1/threads?${new URLSearchParams(filter)}`}
+      />
+      {agents.error === null ? null : <Failure failure={agents.error} retry={agents.retry} />}
       {failure === null ? null : <Failure failure={failure} retry={() => void pages.refetch()} />}
       {hasNewer ? (
         <p>

@@ -3,6 +3,7 @@ import { useQueryClient } from "@tanstack/react-query"
 import { getRouteApi } from "@tanstack/react-router"
 import { lazy, memo, Suspense, useCallback } from "react"
 import { WaitCard } from "../inbox/WaitCard.tsx"
+import { Boundary } from "../parts/Boundary.tsx"
 import { Failure } from "../parts/Failure.tsx"
 import { Time } from "../parts/Time.tsx"
 import { Composer } from "./Composer.tsx"
@@ -36,12 +37,9 @@ const Below = memo(
   }) => (
     <>
       {pendingWaits.map((wait) => (
-        <WaitCard
-          key={wait.id}
-          wait={wait}
-          thread={{ thread, status, lastSeq, updatedAt, usage, pendingWaits }}
-          isChosen={false}
-        />
+        <Boundary key={wait.id} what={wait.id} value={wait}>
+          <WaitCard wait={wait} thread={{ thread, status, lastSeq, updatedAt, usage, pendingWaits }} isChosen={false} />
+        </Boundary>
       ))}
       <Queue threadId={thread.id} queued={queued} onChanged={onChanged} />
       {thread.archivedAt === undefined ? (

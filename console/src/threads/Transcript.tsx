@@ -1,5 +1,6 @@
 /** The conversation: messages, answers, calls with their results, and how each turn ended. */
 import { memo, useMemo } from "react"
+import { Boundary } from "../parts/Boundary.tsx"
 import { Json } from "../parts/Json.tsx"
 import { Markdown } from "../parts/Markdown.tsx"
 import { Scroll } from "../parts/Scroll.tsx"
@@ -145,7 +146,9 @@ export const Transcript = ({
               className={`row${row.seq === seq && row.kind !== "turn" ? " named" : ""}${isOfResponse(row) ? " of-response" : ""}`}
               style={{ transform: `translateY(${start}px)` }}
             >
-              <RowView row={row} />
+              <Boundary what={`event ${row.seq}`} value={row}>
+                <RowView row={row} />
+              </Boundary>
             </div>
           )
         })}

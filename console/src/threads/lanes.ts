@@ -7,6 +7,7 @@
  * L2. The model works from what it has to answer to its first word in the log: its own pauses and tries are within.
  */
 import type { LogEvent } from "../../../src/client/follow.ts"
+import { bornAt } from "../parts/born.ts"
 
 export const laneNames = {
   inputs: "Inputs",
@@ -27,20 +28,6 @@ export interface Bar {
   readonly from: number
   readonly to: number | undefined
   readonly isBad: boolean
-}
-
-const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
-
-/** When an id was made, which is in its first 48 bits: its body has 26 characters of five bits, the first of three. */
-export const bornAt = (id: string): number | undefined => {
-  let ms = 0
-  for (const character of id.slice(-26, -16)) {
-    const digit = alphabet.indexOf(character)
-    if (digit < 0) return undefined
-    ms = ms * 32 + digit
-  }
-  // Ten characters are 48 bits.
-  return id.length < 26 ? undefined : ms
 }
 
 const isAsk = (toolName: string | undefined) => toolName === "agents.ask"
@@ -97,7 +84,7 @@ class Lanes {
   }
 
   #end(turnId: string, turn: Turn, event: LogEvent, at: number, isBad: boolean) {
-    this.#model(turn, event, at, isBad ? event.type.replace("_", " ") : "nothing said", isBad)
+    this.#model(turn, event, at, isBad ? event.type.replaceAll("_", " ") : "nothing said", isBad)
     for (const { from, label, seq } of turn.calls.values())
       this.#bar(isAsk(label) ? "asked" : "tools", seq, from, at, label, true)
     for (const { from, label, seq } of turn.waits.values()) this.#bar("waits", seq, from, at, label, true)

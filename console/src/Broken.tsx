@@ -1,0 +1,10 @@
+/** A page that threw while it was drawn, in words; what is around it goes on. */
+import type { ErrorComponentProps } from "@tanstack/react-router"
+import { Failure } from "./parts/Failure.tsx"
+
+export const Broken = ({ error, reset }: ErrorComponentProps) => (
+  <section>
+    <h1>This page cannot be shown</h1>
+    <Failure failure={error} retry={reset} />
+  </section>
+)
