@@ -64,7 +64,7 @@ export default defineConfig({
           sequence: { groupOrder: 1 }
         }
       },
-      { test: { ...within, name: "apart", include: apart, maxWorkers: 4, sequence: { groupOrder: 0 } } },
+      { test: { ...within, name: "apart", include: apart, maxWorkers: 3, sequence: { groupOrder: 0 } } },
       {
         test: {
           ...within,
@@ -73,8 +73,8 @@ export default defineConfig({
           exclude: [...apart, ...alone, "test/{process,browser}/**"],
           // A worker loads the program once, for all files that it is given.
           isolate: false,
-          // More than cores: the long files compute half of the time, and wait for times that are promised.
-          maxWorkers: 4,
+          // More than cores: many files wait for times that are promised.
+          maxWorkers: 3,
           sequence: { groupOrder: 0 }
         }
       },
