@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config"
+import { BaseSequencer, type TestSpecification } from "vitest/node"
 
 const shared = {
   pool: "forks",
@@ -13,9 +14,36 @@ const programs = { ...shared, testTimeout: 240_000, hookTimeout: 300_000 } as co
 const apart = ["bus/*", "http/toolsLate", "models/layer", "telemetry/requests"].map((name) => `test/${name}.test.ts`)
 
 /** They kill what runs, under leases of half a second, or hold what they see to short times. */
-const alone = ["process/{kill,nodes}", "cluster/*", "http/slowSchemas", "http/judgedProviders", "contract/lease"].map(
+const alone = ["process/kill", "cluster/short", "http/slowSchemas", "http/judgedProviders", "contract/lease"].map(
   (name) => `test/${name}.test.ts`
 )
+
+/** Those that take longest. What a run before took, as far as there was one, orders the others. */
+const long = [
+  "browser/docs",
+  "browser/live",
+  "process/compose",
+  "process/tour",
+  "process/nodes",
+  "http/webhooks",
+  "tools/liars",
+  "machines/walks",
+  "tools/schemas",
+  "http/schedules",
+  "http/scheduleCrashes",
+  "http/subscriptionCrashes"
+]
+
+/** A long file that is begun last is waited for by itself: a fresh clone knows no times, and begins with large files. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: Array<TestSpecification>) {
+    const place = ({ moduleId }: TestSpecification) => {
+      const found = long.findIndex((name) => moduleId.endsWith(`/test/${name}.test.ts`))
+      return found === -1 ? long.length : found
+    }
+    return (await super.sort(files)).toSorted((a, b) => place(a) - place(b))
+  }
+}
 
 // Three groups, one after the other: files that share the machine's cores with whatever else runs, those that start
 // programs and browsers, then those that want the machine for themselves.
@@ -23,6 +51,7 @@ export default defineConfig({
   test: {
     reporters: ["default"],
     globalSetup: ["test/setup/postgres.ts"],
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {
@@ -41,7 +70,7 @@ export default defineConfig({
           ...within,
           name: "together",
           include: ["test/**/*.test.ts"],
-          exclude: [...apart, ...alone, "test/{process,browser,cluster}/**"],
+          exclude: [...apart, ...alone, "test/{process,browser}/**"],
           // A worker loads the program once, for all files that it is given.
           isolate: false,
           // More than cores: many files wait for times that are promised.

@@ -227,7 +227,7 @@ try {
     const times: Array<number> = []
     for (let i = 0; i < 4; i++) {
       const begun = performance.now()
-      const child = spawn(process.execPath, ["src/cli.ts", "dev"], {
+      const child = spawn(process.execPath, ["src/start.mjs", "dev"], {
         cwd: resolve(import.meta.dirname, ".."),
         stdio: ["ignore", "pipe", "inherit"],
         env: { ...process.env, TROUPE_DATA: folder, TROUPE_PORT: "0", TROUPE_DATABASE_URL: "" }

@@ -167,7 +167,7 @@ export const startTroupe = async (
     NODE_ENV: "production",
     ...options.environment
   }
-  const { stdout } = await run(process.execPath, ["src/cli.ts", "keys", "create", "--name", "bench", "-o", "json"], {
+  const { stdout } = await run(process.execPath, ["src/start.mjs", "keys", "create", "--name", "bench", "-o", "json"], {
     cwd: checkout,
     env: { ...process.env, ...environment }
   })

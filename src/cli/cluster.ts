@@ -8,7 +8,7 @@ import { failure } from "./failure.ts"
 import { keep, keepBeside, type KeepsDying, type Program } from "./kept.ts"
 import { prepareNatsServer, requireNatsServer } from "./natsServer.ts"
 
-const entry = resolve(import.meta.dirname, "clusterNode.ts")
+const entry = resolve(import.meta.dirname, "clusterNode.mjs")
 
 const written = (keys: ReadonlyArray<EncryptionKey>) =>
   keys.map(({ id, key }) => `${id}:${Buffer.from(Redacted.value(key)).toString("base64")}`).join(",")

@@ -6,19 +6,15 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, Console, Effect, Exit, Runtime } from "effect"
 import { CliError, Command } from "effect/cli"
 import { version } from "../version.ts"
-import { dev } from "./dev.ts"
-import { doctor } from "./doctor.ts"
-import { keys } from "./keys.ts"
-import { migrateCommand } from "./migrate.ts"
+import { dev, doctor, keys, migrate, serve } from "./operating.ts"
 import { printable } from "./printable.ts"
-import { serve } from "./serve.ts"
 import { leaveOnHangup } from "./signals.ts"
 import { send, tail, threads } from "./threads.ts"
 import { approve, deny, waits } from "./waits.ts"
 
 const troupe = Command.make("troupe").pipe(
   Command.withDescription("Run AI agents as durable threads"),
-  Command.withSubcommands([dev, serve, migrateCommand, keys, doctor, threads, send, tail, waits, approve, deny])
+  Command.withSubcommands([dev, serve, migrate, keys, doctor, threads, send, tail, waits, approve, deny])
 )
 
 /**
@@ -35,12 +31,13 @@ const shown = <A, E, R>(program: Effect.Effect<A, E, R>) =>
     )
   })
 
+/** What `troupe` does with these arguments; a failure has been shown by then. */
+export const program = (args: ReadonlyArray<string>) => shown(Command.runWith(troupe, { version })(args))
+
 /** Runs what the arguments of the process say. A signal is a normal end: exit code 0. */
 export const run = () => {
   leaveOnHangup()
-  troupe.pipe(
-    Command.run({ version }),
-    shown,
+  program(process.argv.slice(2)).pipe(
     Effect.provide(NodeServices.layer),
     NodeRuntime.runMain({
       disableErrorReporting: true,

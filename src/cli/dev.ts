@@ -1,6 +1,5 @@
 /** `troupe dev`: one process with everything embedded, or a cluster of several, ready for a first message. */
 import { Console, Effect, Redacted } from "effect"
-import { Command, Flag } from "effect/cli"
 import { join } from "node:path"
 import { type NodeSettings, Settings } from "../config.ts"
 import { Embedded } from "../postgres/Embedded.ts"
@@ -73,19 +72,5 @@ const up = Effect.fnUntraced(
 /** A person reads it, and no program. */
 const isRead = ({ logFormat }: Settings["Service"]) => process.stdout.isTTY === true && logFormat === "pretty"
 
-const flags = {
-  nodes: Flag.Int("nodes").pipe(
-    Flag.withDefault(1),
-    Flag.filter(
-      (nodes) => nodes >= 1 && nodes <= 9,
-      () => "give a number of nodes from 1 to 9"
-    ),
-    Flag.withDescription(
-      "How many nodes, each a process: a cluster on the ports from TROUPE_PORT on, with a nats-server found on PATH"
-    )
-  )
-}
-
-export const dev = Command.make("dev", flags, ({ nodes }) =>
+export const dev = ({ nodes }: { readonly nodes: number }) =>
   Effect.flatMap(Settings.read("dev"), (found) => withFarewell(isRead(found), (farewell) => up(found, nodes, farewell)))
-).pipe(Command.withDescription("Nothing else needed: embedded PostgreSQL, scripted models, a key and a demo agent"))

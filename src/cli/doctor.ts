@@ -1,6 +1,5 @@
 /** `troupe doctor`: checks what a server needs, and says what to do about what is missing. */
-import { Console, Effect, Redacted, Result } from "effect"
-import { Command, Flag } from "effect/cli"
+import { Console, Effect, type Option, Redacted, Result } from "effect"
 import { access, constants, stat } from "node:fs/promises"
 import { createServer } from "node:net"
 import { dirname } from "node:path"
@@ -8,7 +7,7 @@ import pg from "pg"
 import { exposures, natsSettings } from "../bus/natsSettings.ts"
 import { makePeers } from "../bus/peers.ts"
 import { busKeys } from "../bus/signature.ts"
-import { Settings } from "../config.ts"
+import { type Mode, Settings } from "../config.ts"
 import type { EncryptionKey } from "../crypto/envelope.ts"
 import { sealedFor } from "../connections/Connections.ts"
 import { makeEnvelope } from "../crypto/envelope.ts"
@@ -19,7 +18,7 @@ import { liveNodes } from "../nodes/rows.ts"
 import { checkNats } from "./checkNats.ts"
 import { explainStart, failure } from "./failure.ts"
 import { onDatabase } from "./node.ts"
-import { output, print } from "./output.ts"
+import { type Output, print } from "./output.ts"
 import { findEncryptionKey } from "./secrets.ts"
 
 interface Finding {
@@ -195,57 +194,51 @@ const checkKeys = Effect.fn("cli.doctor.keys")(function* ({ dataFolder, encrypti
     : { keys: [kept.success], finding: ok("encryption", "the key of the data folder") }
 })
 
-const flags = {
+export const doctor = Effect.fn("cli.doctor")(function* ({
   output,
-  mode: Flag.Literals("mode", ["dev", "serve"]).pipe(
-    Flag.optional,
-    Flag.withDescription("What is going to be started; serve if TROUPE_DATABASE_URL is set")
-  )
-}
-
-export const doctor = Command.make(
-  "doctor",
-  flags,
-  Effect.fn("cli.doctor")(function* ({ output, mode }) {
-    const asked = mode._tag === "Some" ? mode.value : yield* Settings.suited
-    const read = yield* Effect.result(Settings.read(asked))
-    const findings: Array<Finding> = [checkNode()]
-    if (Result.isFailure(read)) {
-      findings.push(...read.failure.message.split("\n").map((line) => bad("settings", line)))
-    } else {
-      const settings = read.success
-      findings.push(ok("settings", `for ${asked}`), ...settings.strangers.map((line) => note("settings", line)))
-      const running = settings.databaseUrl === undefined ? yield* runningUrl(settings.dataFolder) : undefined
-      if (running?._tag === "Some") findings.push(note("server", "a development server is running on this data folder"))
-      else findings.push(yield* checkPort(settings.host, settings.port), yield* checkMetrics(settings.metrics))
-      if (asked === "dev") findings.push(yield* checkFolder(settings.dataFolder))
-      const { finding, keys } = yield* checkKeys(settings)
-      findings.push(finding)
-      const url = settings.databaseUrl ?? (running?._tag === "Some" ? running.value : undefined)
-      if (url !== undefined) findings.push(...(yield* checkDatabase(url, keys)))
-      else findings.push(note("database", "embedded: it starts with npm start"))
-      const nats = natsSettings(settings)
-      if (nats !== undefined) {
-        findings.push(...exposures(nats).map((exposure) => note("nats", exposure)))
-        const reached = yield* Effect.result(checkNats(nats))
-        findings.push(
-          Result.isSuccess(reached)
-            ? ok("nats", reached.success)
-            : bad(
-                "nats",
-                `${nats.servers.join(", ")}: ${reached.failure}. Check TROUPE_NATS_URL; nodes start without it, ` +
-                  "and are slow for each other's threads"
-              )
-        )
-      }
+  mode
+}: {
+  readonly output: Output
+  readonly mode: Option.Option<Mode>
+}) {
+  const asked = mode._tag === "Some" ? mode.value : yield* Settings.suited
+  const read = yield* Effect.result(Settings.read(asked))
+  const findings: Array<Finding> = [checkNode()]
+  if (Result.isFailure(read)) {
+    findings.push(...read.failure.message.split("\n").map((line) => bad("settings", line)))
+  } else {
+    const settings = read.success
+    findings.push(ok("settings", `for ${asked}`), ...settings.strangers.map((line) => note("settings", line)))
+    const running = settings.databaseUrl === undefined ? yield* runningUrl(settings.dataFolder) : undefined
+    if (running?._tag === "Some") findings.push(note("server", "a development server is running on this data folder"))
+    else findings.push(yield* checkPort(settings.host, settings.port), yield* checkMetrics(settings.metrics))
+    if (asked === "dev") findings.push(yield* checkFolder(settings.dataFolder))
+    const { finding, keys } = yield* checkKeys(settings)
+    findings.push(finding)
+    const url = settings.databaseUrl ?? (running?._tag === "Some" ? running.value : undefined)
+    if (url !== undefined) findings.push(...(yield* checkDatabase(url, keys)))
+    else findings.push(note("database", "embedded: it starts with npm start"))
+    const nats = natsSettings(settings)
+    if (nats !== undefined) {
+      findings.push(...exposures(nats).map((exposure) => note("nats", exposure)))
+      const reached = yield* Effect.result(checkNats(nats))
+      findings.push(
+        Result.isSuccess(reached)
+          ? ok("nats", reached.success)
+          : bad(
+              "nats",
+              `${nats.servers.join(", ")}: ${reached.failure}. Check TROUPE_NATS_URL; nodes start without it, ` +
+                "and are slow for each other's threads"
+            )
+      )
     }
-    yield* print(
-      output,
-      { findings },
-      ["", "check", "detail"],
-      findings.map((f) => [f.state, f.check, f.detail])
-    )
-    if (findings.some((f) => f.state === "bad")) return yield* failure("Not ready: see the lines that say bad.")
-    yield* Console.error("Ready.")
-  })
-).pipe(Command.withDescription("Check what a server needs, and say what to do"))
+  }
+  yield* print(
+    output,
+    { findings },
+    ["", "check", "detail"],
+    findings.map((f) => [f.state, f.check, f.detail])
+  )
+  if (findings.some((f) => f.state === "bad")) return yield* failure("Not ready: see the lines that say bad.")
+  yield* Console.error("Ready.")
+})

@@ -3,7 +3,10 @@ import { Console } from "effect"
 import { Flag } from "effect/cli"
 import { json, printable } from "./printable.ts"
 
-export const output = Flag.Literals("output", ["table", "json"]).pipe(
+const formats = ["table", "json"] as const
+export type Output = (typeof formats)[number]
+
+export const output = Flag.Literals("output", formats).pipe(
   Flag.withAlias("o"),
   Flag.withDefault("table"),
   Flag.withDescription("How to print")
@@ -26,7 +29,7 @@ export const table = (columns: ReadonlyArray<string>, rows: ReadonlyArray<Readon
 }
 
 export const print = (
-  format: "table" | "json",
+  format: Output,
   value: unknown,
   columns: ReadonlyArray<string>,
   rows: ReadonlyArray<ReadonlyArray<string>>

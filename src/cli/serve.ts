@@ -1,21 +1,11 @@
 /** `troupe serve`: a production node on a PostgreSQL of the operator's. */
 import { Effect } from "effect"
-import { Command, Flag } from "effect/cli"
 import { exposures, natsSettings } from "../bus/natsSettings.ts"
 import { type NodeSettings, Settings } from "../config.ts"
 import * as Telemetry from "../telemetry/Telemetry.ts"
 import { explained, failure } from "./failure.ts"
 import { prepareSchema, startNode } from "./node.ts"
 import { watchSignals } from "./signals.ts"
-
-const flags = {
-  migrate: Flag.Boolean("migrate").pipe(
-    Flag.withDefault(true),
-    Flag.withDescription(
-      "Bring the database to this version's tables first; --no-migrate refuses to start on older ones"
-    )
-  )
-}
 
 const up = Effect.fn("cli.serve")(
   function* (settings: Settings["Service"]) {
@@ -34,6 +24,5 @@ const up = Effect.fn("cli.serve")(
   (effect, settings) => effect.pipe(explained(settings.port), Effect.provide(Telemetry.layer(settings)))
 )
 
-export const serve = Command.make("serve", flags, ({ migrate }) =>
+export const serve = ({ migrate }: { readonly migrate: boolean }) =>
   Effect.flatMap(Settings.read("serve", { migrate }), up)
-).pipe(Command.withDescription("A production node; needs TROUPE_DATABASE_URL"))

@@ -3,7 +3,7 @@ import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { demoAgent } from "../domain/demo.ts"
 import { at, connected, type Connected, field, isRefusal, list, request } from "./client.ts"
-import { output, print } from "./output.ts"
+import { type Output, output, print } from "./output.ts"
 import { json, printable } from "./printable.ts"
 
 export const threadId = Argument.String("thread").pipe(Argument.withDescription("thr_…"))
@@ -135,7 +135,7 @@ const followThread = Effect.fn("cli.follow")(function* (
   connection: Connected,
   thread: string,
   from: number,
-  output: "table" | "json",
+  output: Output,
   untilEnd: boolean
 ) {
   let afterSeq = from

@@ -4,7 +4,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import { at, connected, field, list, request } from "./client.ts"
 import { confirm, isAsked } from "./confirm.ts"
 import { failure } from "./failure.ts"
-import { output, print, table } from "./output.ts"
+import { type Output, output, print, table } from "./output.ts"
 import { json } from "./printable.ts"
 import { limit, threadId } from "./threads.ts"
 
@@ -75,7 +75,7 @@ const decide = Effect.fn("cli.decide")(function* (
   wait: string,
   said: { readonly decision: "allow" | "deny"; readonly scope?: "once" | "thread" },
   reason: Option.Option<string>,
-  output: "table" | "json"
+  output: Output
 ) {
   const answer = yield* request(yield* connected, `${path(thread, wait)}/resolve`, {
     type: "decision",

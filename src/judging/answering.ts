@@ -13,8 +13,8 @@ const cpuMs = () => {
 }
 
 /**
- * Whatever the thread needs has to be loaded by now: it reads no file any more. It judges `first`, which costs what only
- * a first judgement costs, before it says that it is ready: nobody is told to be slow for that.
+ * Whatever the thread needs has to be loaded by now: it reads no file any more. It judges `first`, which costs what
+ * only a first judgement costs, before it says that it is ready: nobody is told to be slow for that.
  */
 export const answering = <Question, Answer>(
   port: MessagePort,

@@ -8,8 +8,8 @@ import { limits } from "../domain/limits.ts"
 import { Origin, Principal } from "../domain/principal.ts"
 import { AnyTime, Timestamp } from "../domain/time.ts"
 import { Name } from "../domain/names.ts"
+import { scopes } from "./scopes.ts"
 
-export const scopes = ["read", "run", "write", "approve", "admin"] as const
 export const Scope = Schema.Literals(scopes)
 export type Scope = typeof Scope.Type
 

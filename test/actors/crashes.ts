@@ -86,7 +86,7 @@ const pairs = [
 /**
  * Every so manieth case is run, from a place that differs from run to run: 1 is all of them. Of plain crashes more are.
  */
-const stride = Number(process.env.TROUPE_CRASH_STRIDE ?? 9)
+const stride = Number(process.env.TROUPE_CRASH_STRIDE ?? 15)
 const from = Number(process.env.TROUPE_CRASH_FROM ?? Math.floor(Math.random() * stride))
 /** `isDrawn` of this is one file's: who runs one alone with the numbers that were printed has the same cases. */
 export const draws = () => {

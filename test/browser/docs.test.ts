@@ -71,8 +71,8 @@ const missingOf = (texts: ReadonlyArray<string>) => `(() => {
   return ${JSON.stringify(texts)}.filter((text) => !shown.includes(text))
 })()`
 
-/** Each run looks at every fourth group, from a place that is printed: the page takes seconds to draw one. */
-const stride = Number(process.env.TROUPE_DOCS_STRIDE ?? 4)
+/** Each run looks at every eighth group, from a place that is printed: the page takes seconds to draw one. */
+const stride = Number(process.env.TROUPE_DOCS_STRIDE ?? 8)
 const from = Number(process.env.TROUPE_DOCS_FROM ?? Math.floor(Math.random() * stride))
 
 type Methods = Record<string, { readonly tags: ReadonlyArray<string>; readonly summary: string }>

@@ -59,7 +59,7 @@ export class Node {
 
   async #launch(more: Readonly<Record<string, string>>) {
     const { env, planted } = this.options
-    const args = [...(planted === undefined ? [] : ["--import", plant]), join(this.checkout, "src/cli.ts"), "serve"]
+    const args = [...(planted === undefined ? [] : ["--import", plant]), join(this.checkout, "src/start.mjs"), "serve"]
     const child = (this.#child = new Child(process.execPath, args, {
       env: { ...env, ...(planted === undefined ? {} : { TROUPE_PLANTED: planted }), ...more }
     }))

@@ -17,7 +17,7 @@ afterAll(() => cluster.stop())
 
 /** Figures are for quiet machines: `npm run test:faults` judges them. */
 const run = async (fault: Fault) => {
-  const result = await experiment(cluster, fault, { seed, inputs: 150, users: 30 })
+  const result = await experiment(cluster, fault, { seed, inputs: 100, users: 15 })
   console.log(told(result))
   assert.deepStrictEqual(result.violations, [])
 }

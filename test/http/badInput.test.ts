@@ -6,7 +6,7 @@
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import fc from "fast-check"
-import { scopes } from "../../src/keys/apiKey.ts"
+import { scopes } from "../../src/keys/scopes.ts"
 import { type Client, startServer, type TestServer } from "../setup/server.ts"
 import { headersOf, objectAt, type Operation, operations as every, schemas, titleOf } from "./document.ts"
 import { furnish, type Ids, pathWith } from "./everything.ts"

@@ -113,7 +113,7 @@ const scenarios: ReadonlyArray<Scenario> = [
 ]
 
 describe("whichever commit a node dies at, each call is paid for once:", () => {
-  it.each(scenarios.map((scenario) => [scenario.name, scenario] as const))(
+  it.concurrent.each(scenarios.map((scenario) => [scenario.name, scenario] as const))(
     "%s",
     { timeout: 240_000 },
     async (_, scenario) => withEachCrash(nodes, scenario)

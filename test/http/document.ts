@@ -6,7 +6,8 @@ import { OpenApi } from "effect/http-api"
 import { join } from "node:path"
 import { type CredentialKind, credentialKinds } from "../../http/access.ts"
 import { Api } from "../../http/Api.ts"
-import { type Scope, scopes } from "../../src/keys/apiKey.ts"
+import type { Scope } from "../../src/keys/apiKey.ts"
+import { scopes } from "../../src/keys/scopes.ts"
 import { isObject, listAt, type Schema, schemaAt, type Schemas } from "./jsonSchema.ts"
 
 /** As it is served and committed, key by key in this order. */

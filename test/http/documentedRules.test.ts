@@ -317,6 +317,8 @@ describe("the document says of", () => {
         `200 PUT ${path}`,
         `201 PUT ${path}`
       ]),
+      "200 GET /v1/images/{imageId}",
+      "304 GET /v1/images/{imageId}",
       "200 GET /v1/approval-policy",
       "200 PUT /v1/approval-policy",
       "200 GET /v1/profiles/{profileId}/versions/{version}",

@@ -66,6 +66,20 @@ describe("an upload", () => {
     )
   })
 
+  it("is not sent again to whoever names its ETag", async () => {
+    const { id } = (await send(alpha, await makeAgent(alpha), png(6, 6), "image/png")).body.image
+    const statusOf = async (known: string) => {
+      const headers = { authorization: `Bearer ${alpha.token}`, "if-none-match": known }
+      const answer = await fetch(`${alpha.base}/v1/images/${id}`, { headers })
+      assert.strictEqual((await answer.arrayBuffer()).byteLength > 0, answer.status === 200)
+      assert.strictEqual(answer.headers.get("etag"), `"${id}"`)
+      return answer.status
+    }
+    for (const known of [`"${id}"`, `W/"${id}"`, `"a", "${id}"`, "*"])
+      assert.strictEqual(await statusOf(known), 304, known)
+    for (const other of [`"a"`, id, "", `"*"`]) assert.strictEqual(await statusOf(other), 200, other)
+  })
+
   it("may be JSON with the bytes as base64", async () => {
     const agentId = await makeAgent(alpha)
     const body = { format: "png", data: png(5, 5).toString("base64") }

@@ -244,7 +244,7 @@ const scenarios: ReadonlyArray<Scenario> = [
 ]
 
 describe("whichever commit a node dies at, each instant fires once, and none too early:", () => {
-  it.each(scenarios.map((scenario) => [scenario.name, scenario] as const))(
+  it.concurrent.each(scenarios.map((scenario) => [scenario.name, scenario] as const))(
     "%s",
     { timeout: 240_000 },
     async (_, scenario) => withEachCrash(nodes, scenario)

@@ -11,7 +11,7 @@ import { type FreshDatabase, freshDatabase } from "../setup/database.ts"
 import { Client } from "../setup/server.ts"
 import { Child } from "./Child.ts"
 
-const cli = resolve(import.meta.dirname, "../../src/cli.ts")
+const cli = resolve(import.meta.dirname, "../../src/start.mjs")
 
 let database: FreshDatabase
 let env: Readonly<Record<string, string>>

@@ -13,7 +13,7 @@ import { hasScript, onTerminal } from "./script.ts"
 
 const run = promisify(execFile)
 const project = resolve(import.meta.dirname, "..", "..")
-const cli = join(project, "src", "cli.ts")
+const cli = join(project, "src", "start.mjs")
 const hasCurl = (() => {
   try {
     execFileSync("curl", ["--version"], { stdio: "ignore" })

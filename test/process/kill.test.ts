@@ -15,10 +15,10 @@ import { Child } from "./Child.ts"
 import { Mixed, randomOf, request, type Somewhere } from "./Mixed.ts"
 
 /** More by environment; what a run does between them differs by its seed. */
-const kills = Number(process.env.TROUPE_KILLS ?? 6)
+const kills = Number(process.env.TROUPE_KILLS ?? 4)
 const clients = 6
 const seed = Number(process.env.TROUPE_SEED ?? randomBytes(4).readUInt32LE())
-const cli = resolve(import.meta.dirname, "../../src/cli.ts")
+const cli = resolve(import.meta.dirname, "../../src/start.mjs")
 
 let database: FreshDatabase
 let env: Readonly<Record<string, string>>

@@ -11,7 +11,7 @@ import { Child } from "./Child.ts"
 import { devKeyOf } from "./devKey.ts"
 
 const project = resolve(import.meta.dirname, "..", "..")
-const cli = join(project, "src", "cli.ts")
+const cli = join(project, "src", "start.mjs")
 
 const isAlive = (pid: number) => {
   try {

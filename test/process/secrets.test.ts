@@ -12,7 +12,7 @@ import { type FreshDatabase, freshDatabase } from "../setup/database.ts"
 import { startMcpServer } from "../tools/mcpServer.ts"
 import { Child } from "./Child.ts"
 
-const cli = resolve(import.meta.dirname, "../../src/cli.ts")
+const cli = resolve(import.meta.dirname, "../../src/start.mjs")
 const newKey = (id: string) => `${id}:${randomBytes(32).toString("base64")}`
 
 let database: FreshDatabase

@@ -7,7 +7,7 @@ import { type FreshDatabase, freshDatabase } from "../setup/database.ts"
 import { cutProxy } from "../contract/CutProxy.ts"
 import { Child } from "./Child.ts"
 
-const cli = resolve(import.meta.dirname, "../../src/cli.ts")
+const cli = resolve(import.meta.dirname, "../../src/start.mjs")
 
 let database: FreshDatabase
 let children: Array<Child>

@@ -19,7 +19,10 @@ const start = async (folder: string) => {
     TROUPE_DEV_KEY: "",
     TROUPE_DRAIN_SECONDS: "5"
   }
-  const child = new Child(process.execPath, [join(project, "src", "cli.ts"), "dev"], { cwd: project, env: environment })
+  const child = new Child(process.execPath, [join(project, "src", "start.mjs"), "dev"], {
+    cwd: project,
+    env: environment
+  })
   const base = (await child.until(/API\s+(http:\S+)/))[1] ?? ""
   const key = await devKeyOf(child)
   await child.until(/^curl .*\n/m)

@@ -15,7 +15,7 @@ import { answer, asking, decision, type Desk, furnish, parked, pathOf } from "..
 import { Child } from "./Child.ts"
 
 const run = promisify(execFile)
-const cli = resolve(import.meta.dirname, "../../src/cli.ts")
+const cli = resolve(import.meta.dirname, "../../src/start.mjs")
 
 let database: FreshDatabase
 let env: Readonly<Record<string, string>>

@@ -4,7 +4,7 @@
  * not known here is refused, not passed over.
  */
 import { execFile } from "node:child_process"
-import { mkdir, stat } from "node:fs/promises"
+import { mkdir, stat, symlink } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { promisify } from "node:util"
 
@@ -46,7 +46,8 @@ const copy = async (from: string, to: string, isFolder: boolean, linked: boolean
 
 /**
  * Builds the last stage under `scratch` from the files of `context`. Commands run with `env` beside the image's own; in a
- * stage of the builder's own platform (`--platform=$BUILDPLATFORM`), with this process's.
+ * stage of the builder's own platform (`--platform=$BUILDPLATFORM`), with this process's. What `npm ci` installs there is
+ * what it has installed in `context`, from the same lock and for the same platform, and is linked.
  */
 export const buildImage = async (
   dockerfile: string,
@@ -58,13 +59,15 @@ export const buildImage = async (
   const bases: Array<string> = []
   let current: Stage | undefined
   let env = target
+  let isOwn = false
   for (const { rest, word } of instructions(dockerfile)) {
     if (word === "FROM") {
       const [, own = "", image = "", name = ""] =
         /^(--platform=\$BUILDPLATFORM\s+)?(\S+)(?:\s+AS\s+(\S+))?$/i.exec(rest) ?? []
       if (image === "" || named.has(image)) throw new Error(`FROM ${rest}`)
       current = { image, folder: join(scratch, String(bases.length)), workdir: "/", env: {}, command: [] }
-      env = own === "" ? target : process.env
+      isOwn = own !== ""
+      env = isOwn ? process.env : target
       bases.push(image)
       await mkdir(current.folder)
       if (name !== "") named.set(name, current)
@@ -98,7 +101,9 @@ export const buildImage = async (
         break
       }
       case "RUN":
-        await run("sh", ["-c", rest], { cwd: inside("."), env: { ...env, ...stage.env } })
+        if (isOwn && rest === "npm ci --ignore-scripts")
+          await symlink(join(context, "node_modules"), inside("node_modules"))
+        else await run("sh", ["-c", rest], { cwd: inside("."), env: { ...env, ...stage.env } })
         break
       case "CMD": {
         const command: unknown = JSON.parse(rest)

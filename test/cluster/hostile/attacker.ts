@@ -3,7 +3,7 @@
  * It names each stage as it begins; the last one goes on until its standard input ends, then it says what it has used.
  */
 import { setTimeout as sleep } from "node:timers/promises"
-import { scopes } from "../../../src/keys/apiKey.ts"
+import { scopes } from "../../../src/keys/scopes.ts"
 import { attacks, type Tally, type Target } from "./attacks.ts"
 
 export interface AttackerOptions {

@@ -3,10 +3,7 @@ process.once("disconnect", () => process.kill(process.pid, "SIGTERM"))
 // The channel alone is no reason to stay.
 process.channel?.unref()
 
-// As src/cli.ts does.
-const { enableCompileCache } = await import("node:module")
-enableCompileCache(`${import.meta.dirname}/../../node_modules/.cache/troupe`)
+// As src/start.mjs does.
+await import("./compiled.mjs")
 const { run } = await import("./commands.ts")
 run()
-
-export {}

@@ -1,0 +1,83 @@
+/**
+ * The commands of whoever runs servers: their names and flags. What each does is imported when it is run, so that the
+ * commands that only ask a server start without a database's library: in half the time.
+ */
+import { Effect } from "effect"
+import { Command, Flag } from "effect/cli"
+import { scopes } from "../keys/scopes.ts"
+import { output } from "./output.ts"
+
+const later =
+  <Input, A, E, R>(handler: () => Promise<(input: Input) => Effect.Effect<A, E, R>>) =>
+  (input: Input) =>
+    Effect.flatMap(Effect.promise(handler), (run) => run(input))
+
+export const dev = Command.make(
+  "dev",
+  {
+    nodes: Flag.Int("nodes").pipe(
+      Flag.withDefault(1),
+      Flag.filter(
+        (nodes) => nodes >= 1 && nodes <= 9,
+        () => "give a number of nodes from 1 to 9"
+      ),
+      Flag.withDescription(
+        "How many nodes, each a process: a cluster on the ports from TROUPE_PORT on, with a nats-server found on PATH"
+      )
+    )
+  },
+  later(async () => (await import("./dev.ts")).dev)
+).pipe(Command.withDescription("Nothing else needed: embedded PostgreSQL, scripted models, a key and a demo agent"))
+
+export const serve = Command.make(
+  "serve",
+  {
+    migrate: Flag.Boolean("migrate").pipe(
+      Flag.withDefault(true),
+      Flag.withDescription(
+        "Bring the database to this version's tables first; --no-migrate refuses to start on older ones"
+      )
+    )
+  },
+  later(async () => (await import("./serve.ts")).serve)
+).pipe(Command.withDescription("A production node; needs TROUPE_DATABASE_URL"))
+
+export const migrate = Command.make(
+  "migrate",
+  {},
+  later(async () => (await import("./migrate.ts")).migrateNow)
+).pipe(Command.withDescription("Bring the database to this version's tables"))
+
+const createKey = Command.make(
+  "create",
+  {
+    workspace: Flag.String("workspace").pipe(
+      Flag.withDefault("default"),
+      Flag.withDescription("Workspace's name; made if missing")
+    ),
+    name: Flag.String("name").pipe(
+      Flag.withDefault("operator"),
+      Flag.withDescription("What the key is called in lists")
+    ),
+    scopes: Flag.String("scopes").pipe(
+      Flag.optional,
+      Flag.withDescription(`Comma-separated: ${scopes.join(",")}; all by default`)
+    ),
+    output
+  },
+  later(async () => (await import("./keys.ts")).create)
+).pipe(Command.withDescription("Make an API key and show it once"))
+
+export const keys = Command.make("keys").pipe(Command.withDescription("API keys"), Command.withSubcommands([createKey]))
+
+export const doctor = Command.make(
+  "doctor",
+  {
+    output,
+    mode: Flag.Literals("mode", ["dev", "serve"]).pipe(
+      Flag.optional,
+      Flag.withDescription("What is going to be started; serve if TROUPE_DATABASE_URL is set")
+    )
+  },
+  later(async () => (await import("./doctor.ts")).doctor)
+).pipe(Command.withDescription("Check what a server needs, and say what to do"))
