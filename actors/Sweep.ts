@@ -8,12 +8,12 @@
  * W3. A hint, or a change in the list of nodes, brings the next look forward. Losing every hint costs a second.
  * W4. What another node is to take, and has not taken when it is seen a second time, is taken by a third: a
  *     node that lives and does nothing strands nobody.
- * W5. Leaving: the list of nodes says so first, and the others have seen it before anything is given
- *     back; so whoever is woken knows that it is to take over.
+ * W5. Leaving: the list of nodes says so first, and the others are told to read it, which they do by their next beat
+ *     anyway, before anything is given back; so whoever is woken knows that it is to take over.
  * W6. What is due within some looks is taken up already, as long as there is room, and is told the time when its moment
  *     comes: neither the claims nor the wait for a look come on top of that.
  */
-import { Context, Effect, Layer, Schedule } from "effect"
+import { Context, Effect, Latch, Layer, Schedule } from "effect"
 import { Bus } from "../src/bus/Bus.ts"
 import { type ActorRef, Journal } from "../src/journal/Journal.ts"
 import { Lease } from "../src/journal/Lease.ts"
@@ -127,6 +127,17 @@ export class Sweep extends Context.Service<
         if (hasShard(placement.mine(), shard) || all().some((registry) => registry.holds(shard))) ring(shard)
       })
 
+      // W5. The beat reads the list.
+      const listing = Latch.makeUnsafe(false)
+      yield* bus.onNodesChanged(() => {
+        if (!draining) listing.openUnsafe()
+      })
+      yield* Effect.gen(function* () {
+        yield* listing.await
+        listing.closeUnsafe()
+        yield* lease.beat
+      }).pipe(Effect.forever, Effect.forkScoped)
+
       yield* Effect.repeat(serve, Schedule.spaced("100 millis")).pipe(Effect.forkScoped)
 
       let nodes = placement.version()
@@ -165,7 +176,8 @@ export class Sweep extends Context.Service<
           draining = true
           for (const registry of all()) registry.close()
           yield* lease.beat
-          // The others' next beats tell them (W5).
+          bus.nodesChanged()
+          // Those who have not heard it find it by their next beat (W5).
           if (lease.nodes().length > 1) yield* Effect.sleep(Math.min(lease.beatEvery * 1.1, ms / 2))
           yield* Effect.forEach(all(), (registry) => registry.drain(Math.max(0, until - performance.now())), {
             concurrency: "unbounded",

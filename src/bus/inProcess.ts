@@ -39,6 +39,7 @@ export const makeInProcess = ({ onListening, onSilent }: InProcessOptions = {}) 
     const wishes = new Map<string, number>()
     const wakes = new Set<(shard: number) => void>()
     const auths = new Set<() => void>()
+    const listings = new Set<() => void>()
     const answers = new Map<
       string,
       { readonly answer: (message: string) => Effect.Effect<string>; readonly scope: Scope.Scope }
@@ -171,7 +172,11 @@ export const makeInProcess = ({ onListening, onSilent }: InProcessOptions = {}) 
       authChanged: () => {
         for (const listener of [...auths]) guarded(listener)
       },
-      onAuthChanged: (listener) => listen(auths, listener)
+      onAuthChanged: (listener) => listen(auths, listener),
+      nodesChanged: () => {
+        for (const listener of [...listings]) guarded(listener)
+      },
+      onNodesChanged: (listener) => listen(listings, listener)
     }
     return service
   })

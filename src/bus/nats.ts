@@ -176,6 +176,14 @@ const make = Effect.fnUntraced(function* ({ keys, lease, name, pingMs, settings 
       )
     )
     yield* always(
+      wire.subjects.nodes,
+      take(
+        "nodes",
+        ({ data }) => wire.readBare(data),
+        () => local.nodesChanged()
+      )
+    )
+    yield* always(
       wire.subjects.presence,
       take(
         "presence",
@@ -257,9 +265,9 @@ const make = Effect.fnUntraced(function* ({ keys, lease, name, pingMs, settings 
     return found.success.answer
   })
 
-  /** Each shard once a moment, and auth once. */
+  /** Each subject once a moment. */
   const ringing = new Set<string>()
-  const ring = (kind: "wake" | "auth", subject: string) => {
+  const ring = (kind: "wake" | "auth" | "nodes", subject: string) => {
     if (ringing.has(subject)) return
     ringing.add(subject)
     queueMicrotask(() => {
@@ -299,6 +307,11 @@ const make = Effect.fnUntraced(function* ({ keys, lease, name, pingMs, settings 
       local.authChanged()
       ring("auth", wire.subjects.auth)
     },
+    nodesChanged: () => {
+      local.nodesChanged()
+      ring("nodes", wire.subjects.nodes)
+    },
+    onNodesChanged: local.onNodesChanged,
     onAuthChanged: local.onAuthChanged,
     state: () => (link.up() ? "connected" : "disconnected")
   })

@@ -6,7 +6,7 @@ import type { makePeers } from "./peers.ts"
 import type { makeSignatures, TakenCounts } from "./signature.ts"
 import * as wire from "./wire.ts"
 
-export type BusKind = "hint" | "wake" | "auth" | "presence" | "request" | "answer"
+export type BusKind = "hint" | "wake" | "auth" | "nodes" | "presence" | "request" | "answer"
 
 interface Receiving {
   readonly peers: Pick<ReturnType<typeof makePeers>, "unsigned">

@@ -33,6 +33,8 @@ export const requestBytes = 4 * 1024 * 1024
 
 export const subjects = {
   auth: `${root}.auth`,
+  /** That the list of nodes is to be read again. */
+  nodes: `${root}.nodes`,
   /** That a node is there, what it wants, and that hints of it were lost. */
   presence: `${root}.presence`,
   wakes: `${root}.wake.*`,

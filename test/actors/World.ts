@@ -74,6 +74,8 @@ export interface World extends Stage {
   readonly leaves: Map<string, () => void>
   /** Claims so far, whatever came of them. */
   claims: number
+  /** Nodes that have read the list of nodes out of turn, in that order. */
+  readonly beats: Array<string>
   /**
    * Makes the bus of a node by its incarnation; a bus of its own, with nobody else on it, unless a test says otherwise.
    */
@@ -118,6 +120,7 @@ export const makeWorld = (...misfortunes: ReadonlyArray<Misfortune>): World => {
     fencedUntil: new Map(),
     complaints: [],
     claims: 0,
+    beats: [],
     statuses: new Map(),
     slots: { turns: 0, calls: 0 },
     mostActors: 10_000,
@@ -255,7 +258,7 @@ const watchedModels = (
 const said: NodeStatus = { actors: 0, births: 0, draining: false, bus: "in-process" }
 
 const leaseOf = (
-  { fenced, fencedUntil, statuses, store }: World,
+  { beats, fenced, fencedUntil, statuses, store }: World,
   incarnation: string,
   now: () => number
 ): Lease["Service"] =>
@@ -271,7 +274,9 @@ const leaseOf = (
     describe: (status) => {
       statuses.set(incarnation, status)
     },
-    beat: Effect.void,
+    beat: Effect.sync(() => {
+      beats.push(incarnation)
+    }),
     beatEvery: 1_000,
     onLapse: () => Effect.void,
     authRevision: () => 0,

@@ -687,6 +687,20 @@ describe("a node that leaves", () => {
     })
   )
 
+  it.effect("has the others read the list of nodes at once, before it gives anything back", () =>
+    Effect.gen(function* () {
+      const { a, b, c, ref, world } = yield* setting()
+      assert.deepStrictEqual(world.beats, [])
+      const leaving = yield* Effect.forkChild(a.drain(20_000))
+      yield* pass(50)
+      assert.sameMembers(world.beats, [a.incarnation, b.incarnation, c.incarnation])
+      assert.strictEqual(row(world, ref).owner, a.incarnation)
+      yield* pass(1_500)
+      yield* Fiber.join(leaving)
+      assert.notStrictEqual(row(world, ref).owner, a.incarnation)
+    })
+  )
+
   it.effect("gives back what rests at once, and what works as soon as its step has ended", () =>
     Effect.gen(function* () {
       const { a, ref: resting, world } = yield* setting()

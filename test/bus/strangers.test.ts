@@ -120,6 +120,13 @@ const cases: ReadonlyArray<Case> = [
   { what: "a shard that is no number", subject: "troupe.v1.wake.-1", data: `{"v":1}`, kind: "wake", reason: "foreign" },
   { what: "a wake without a version", subject: "troupe.v1.wake.1", data: "{}", kind: "wake", reason: "malformed" },
   { what: "a long wake", subject: "troupe.v1.wake.1", data: "x".repeat(2_000), kind: "wake", reason: "oversized" },
+  {
+    what: "word of nodes without a version",
+    subject: "troupe.v1.nodes",
+    data: "{}",
+    kind: "nodes",
+    reason: "malformed"
+  },
   { what: "auth of another version", subject: "troupe.v1.auth", data: `{"v":0}`, kind: "auth", reason: "version" },
   {
     what: "auth that is no message",
@@ -177,6 +184,7 @@ describe("a node on the bus", () => {
       })
       yield* node.bus.onWake((shard) => heard.push(`wake ${shard}`))
       yield* node.bus.onAuthChanged(() => heard.push("auth"))
+      yield* node.bus.onNodesChanged(() => heard.push("nodes"))
       yield* node.bus.serve(node1, (message) =>
         Effect.sync(() => {
           heard.push(`request ${message}`)

@@ -447,5 +447,20 @@ for (const [name, pair] of Object.entries(pairs)) {
         yield* until(() => heard === 1 && own === 1)
       })
     )
+
+    test(
+      "tells all nodes that the list of nodes has changed, the one that calls too",
+      Effect.fnUntraced(function* ({ here, there }) {
+        const heard: Array<string> = []
+        yield* there.onNodesChanged(() => {
+          throw new Error("a listener's bug")
+        })
+        yield* there.onNodesChanged(() => heard.push("there"))
+        yield* here.onNodesChanged(() => heard.push("here"))
+        here.nodesChanged()
+        yield* until(() => heard.length === 2)
+        assert.sameMembers(heard, ["here", "there"])
+      })
+    )
   })
 }

@@ -47,6 +47,9 @@ const busOf = () => {
         authChanged: () => {
           if (!isCut) shared.authChanged()
         },
+        nodesChanged: () => {
+          if (!isCut) shared.nodesChanged()
+        },
         state: () => (isCut ? "disconnected" : "connected")
       })
     })
