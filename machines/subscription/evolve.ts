@@ -80,16 +80,13 @@ const listed = (context: Context, { from, lastSeq }: Extract<Fact, { readonly ty
   const isSettled = since === undefined
   if (isSettled && (listing?.pause ?? listing)?.settles !== true) return told
   const judged = Math.max(cursor, Math.min(since ?? lastSeq, (from ?? lastSeq + 1) - 1))
-  // E2.
-  const reached = batch === null ? Math.max(cursor, Math.min(judged, (noticed[0]?.from ?? judged + 1) - 1)) : cursor
-  if (isSettled) return { ...told, cursor: reached }
   const unjudged = { from: judged + 1, to: lastSeq, count: lastSeq - judged, exact: false }
-  return {
-    ...told,
-    covered: lastSeq,
-    cursor: reached,
-    noticed: lastSeq <= judged ? noticed : withRange(noticed, unjudged)
-  }
+  const waiting = isSettled || lastSeq <= judged ? noticed : withRange(noticed, unjudged)
+  // E2. What came behind the feed's word was judged by what the feed was told.
+  const first = waiting[0]?.from ?? judged + 1
+  const reached = Math.max(cursor, (isSettled ? Math.min(first, judged + 1) : first) - 1)
+  const next = { ...told, cursor: batch === null ? reached : cursor }
+  return isSettled ? next : { ...next, covered: lastSeq, noticed: waiting }
 }
 
 const ended = (context: Context, to: number, last: Last): Context => ({ ...dealtWith(context, to), ...atRest, last })
