@@ -34,8 +34,8 @@ export const remove = (d: Draft, { at }: Command) => d.emit({ type: "deleted", v
 
 export const list = (d: Draft, event: Command) => {
   assertEvent(event, "listed")
-  const { at, from, lastSeq } = event
-  d.emit({ type: "listed", lastSeq, ...(from === undefined ? {} : { from }), at })
+  const { at, from, lastSeq, version } = event
+  d.emit({ type: "listed", version, lastSeq, ...(from === undefined ? {} : { from }), at })
 }
 
 /** The feed takes no messages any more. */

@@ -13,6 +13,7 @@ import type { Context, Last, ListingDue, Range } from "./context.ts"
 import type { Fact } from "./facts.ts"
 
 type Configured = Extract<Fact, { readonly type: "configured" }>
+type Listed = Extract<Fact, { readonly type: "listed" }>
 
 /** More ranges than that become fewer: what lies between is looked at again, and does not match. */
 const mostRanges = 64
@@ -73,7 +74,7 @@ const noticedIn = (context: Context, told: Range): Context => {
 }
 
 /** E3. */
-const listed = (context: Context, { from, lastSeq }: Extract<Fact, { readonly type: "listed" }>): Context => {
+const listed = (context: Context, { from, lastSeq }: Listed): Context => {
   const { batch, cursor, listing, noticed } = context
   const told = { ...context, listing: null }
   const since = unreadBehind(context)
@@ -107,6 +108,16 @@ const enabled = (context: Context, { at, version }: Extract<Fact, { readonly typ
   // The feed may know of that version, under which it was paused: told again it answers the same.
   const pause = { version: version - 1, settles, ...(since === undefined ? {} : { since }) }
   return { ...next, listing: { version, looks: true, settles: false, pause } }
+}
+
+/** E4. Nodes of earlier versions tell the feed of the last change alone. */
+const heard = (context: Context, fact: Listed): Context => {
+  const { listing } = context
+  if (listing?.pause === undefined) return listed(context, fact)
+  const { pause, ...last } = listing
+  return fact.version === pause.version
+    ? goneOn(listed(context, fact), last.version)
+    : listed({ ...context, listing: last }, fact)
 }
 
 /** What whoever appends judges by. */
@@ -192,10 +203,7 @@ const change = (context: Context, fact: Fact): Context => {
       return { ...context, ...atRest, noticed: [], version, updatedAt: at, deleted: true, listing }
     }
     case "listed":
-      // E4.
-      return context.listing?.pause === undefined
-        ? listed(context, fact)
-        : goneOn(listed(context, fact), context.listing.version)
+      return heard(context, fact)
     case "noticed": {
       const { count, exact, from, to } = fact
       return noticedIn(context, { from, to, count, exact })

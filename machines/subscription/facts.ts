@@ -20,6 +20,8 @@ export type Fact = { readonly at: number } & (
   | { readonly type: "deleted"; readonly version: number }
   | {
       readonly type: "listed"
+      /** Of the change that the feed was told of. Facts of earlier versions do not say it: of the last one. */
+      readonly version?: number
       readonly lastSeq: number
       /** The first message of a notice that was on its way then. */
       readonly from?: number

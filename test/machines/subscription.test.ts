@@ -440,6 +440,20 @@ describe("a disabled subscription", () => {
       }
     })
 
+    it("is read from facts of a version that told the feed of no such pause", () => {
+      const s = paused()
+      s.configure({ enabled: true })
+      tell(s, 2, 7)
+      tell(s, 3, 9)
+      const before = s.facts.flatMap((fact) =>
+        fact.type !== "listed" ? [fact] : fact.lastSeq === 7 ? [] : [{ type: fact.type, lastSeq: fact.lastSeq, at: 0 }]
+      )
+      assert.strictEqual(before.length, s.facts.length - 1)
+      const { cursor, listing, noticed } = contextOf(before)
+      assert.deepStrictEqual([cursor, listing], [0, null])
+      assert.deepStrictEqual(noticed, [{ from: 1, to: 9, count: 9, exact: false }])
+    })
+
     it("does not lose, paused again, where that was", () => {
       const s = paused()
       s.configure({ enabled: true, settings: other, lastSeq: 6 })
