@@ -165,6 +165,8 @@ export const makeTell = (database: Database["Service"]) =>
     max: 200,
     lanes: 1,
     gatherMs: 20,
+    // U4. One statement writes a row once: two attempts of a delivery that end together are told of one by one.
+    key: ({ delivery }) => `${delivery.workspace} ${delivery.deliveryId}`,
     run: async (requests) => {
       const told = requests.map(({ item }) => item)
       try {

@@ -1,8 +1,10 @@
 /** Webhooks over HTTP: endpoints that verify, refuse, hang, and what becomes of each delivery. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
 import { sql } from "kysely"
 import { toUuid } from "../../src/domain/ids.ts"
 import { limits } from "../../src/domain/limits.ts"
+import { makeTell } from "../../src/webhooks/due.ts"
 import { forgetDeliveries } from "../../src/webhooks/forgetting.ts"
 import { eventTypes } from "../../src/webhooks/webhook.ts"
 import {
@@ -484,6 +486,41 @@ describe("a delivery", () => {
     assert.include((await deliveries(client, webhook.id))[0], { id, state: "pending", attempts: 0 })
     await answered(2, ok)
     assert.include(await delivery(client, webhook.id, (one) => one.state === "delivered"), { id, attempts: 1 })
+  })
+
+  it("that is taken by an attempt, late, is delivered also where a later one has failed at the same moment", async () => {
+    const { client, workspace } = await ownSpace()
+    const endpoint = hooks.endpoint(hang)
+    const { webhook } = await create({ url: endpoint.url }, client)
+    const tell = makeTell(server.database)
+    for (const turn of [0, 1]) {
+      const { eventId, id } = await test(client, webhook.id)
+      const takenUntil = Date.now() + 30_000
+      await run(sql`update webhook_deliveries set next_at = ${new Date(takenUntil)} where id = ${toUuid(id)}::uuid`)
+      const { url } = endpoint
+      const attempted = {
+        workspace,
+        deliveryId: id,
+        webhookId: webhook.id,
+        eventId,
+        url,
+        body: "",
+        attempts: 0,
+        secrets: []
+      }
+      const told: ReadonlyArray<Parameters<typeof tell>[0]> = [
+        {
+          delivery: { ...attempted, takenUntil: takenUntil - 1 },
+          outcome: { state: "delivered", pauseMs: 0, status: 204 }
+        },
+        { delivery: { ...attempted, takenUntil }, outcome: { state: "pending", pauseMs: 5_000, status: 500 } }
+      ]
+      await server.runtime.runPromise(
+        Effect.forEach(turn === 0 ? told : [...told].reverse(), (one) => tell(one), { concurrency: "unbounded" })
+      )
+      const one = (await deliveries(client, webhook.id)).find((found) => found.id === id)
+      assert.include(one, { state: "delivered", lastStatus: 204 }, String(turn))
+    }
   })
 
   it("that is answered 410 is the last: what was taken together with it is not sent", async () => {
