@@ -6,7 +6,9 @@
  *     change of one that is not listed: what came since was judged by nobody. Notices of appends before that are in the
  *     inbox, or were taken: the first message of those in the inbox is told beside it.
  * E2. Word of a change may be late, of a node that was taken for dead, or of a change before another one: it undoes
- *     nothing that the feed was told since, and brings nobody back who is deleted.
+ *     nothing that the feed was told since, and brings nobody back who is deleted. How much was judged by then nobody
+ *     knows any more: as if every message were on its way. (A node of an earlier version tells the feed of the end of a
+ *     pause without the pause, and may leave before it hears.)
  * E3. A place is taken before the actor is born. One whose actor was never born counts for a minute, and goes after an
  *     hour (src/subscriptions/forgetting.ts).
  * E4. Whoever is told of has a place, also where that was gone before it was born.
@@ -130,7 +132,8 @@ export const enlist = async (tx: Tx, workspace: string, { agentId, as, feedId, i
           where subscribers.told_version is null or subscribers.told_version <= excluded.told_version
           returning told_seq, ${firstUnderway(sql`${space}::uuid`, sql`${own}::uuid`)} as told_from`
   ).execute(tx)
-  const { told_from: from = null, told_seq: lastSeq = null } = rows[0] ?? {}
+  // E2.
+  const { told_from: from = as === undefined ? null : 1, told_seq: lastSeq = null } = rows[0] ?? {}
   return {
     lastSeq: Number(lastSeq ?? held.last_seq),
     ...(from === null ? {} : { from: Number(from) }),

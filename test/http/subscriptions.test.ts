@@ -950,10 +950,11 @@ describe("a feed that is told of a change", () => {
     ])
   })
 
-  it("keeps to the newest word, whichever comes last", async () => {
-    const { listed, tell } = await listened()
+  it("keeps to the newest word, whichever comes last, and vouches for nothing that the late one asks of", async () => {
+    const { feedId, listed, tell } = await listened()
     await tell(8, { listed: true })
-    await tell(7, { listed: false })
+    await append(feedId, "one", "two")
+    assert.deepStrictEqual(await tell(7, { listed: false }), { lastSeq: 2, from: 1, archived: false })
     assert.deepStrictEqual(await listed(), [true])
   })
 
