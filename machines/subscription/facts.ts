@@ -21,7 +21,7 @@ export type Fact = { readonly at: number } & (
   | {
       readonly type: "listed"
       readonly lastSeq: number
-      /** The first message of a notice that was on its way then. */
+      /** The first message that a notice in the inbox named then; absent: the inbox held none. */
       readonly from?: number
     }
   | {
