@@ -40,20 +40,12 @@ const article = {
 
 const isArticle = (tag: string): tag is keyof typeof article => Object.hasOwn(article, tag)
 
-const typeText = (ast: SchemaAST.AST): string | undefined => {
-  // HttpApi holds every body against a union, be it of one.
-  if (ast._tag === "Union" && ast.types.length === 1) return typeText(ast.types[0]!)
-  return isArticle(ast._tag) ? article[ast._tag] : undefined
-}
-
-const discriminators = ["type", "kind"]
+const discriminators = ["type", "kind", "mode"]
 
 /** The values of a property by which the members of a union differ, such as `type`. */
-const discriminator = (union: SchemaAST.Union): string | undefined => {
-  const [only] = union.types
-  if (union.types.length === 1 && only?._tag === "Union") return discriminator(only)
+const discriminator = ({ types }: SchemaAST.Union): string | undefined => {
   for (const by of discriminators) {
-    const names = union.types.map((type) => {
+    const names = types.map((type) => {
       if (type._tag !== "Objects") return undefined
       const tag = type.propertySignatures.find((property) => property.name === by)
       return tag?.type._tag === "Literal" ? JSON.stringify(tag.type.literal) : undefined
@@ -62,6 +54,22 @@ const discriminator = (union: SchemaAST.Union): string | undefined => {
       return `an object whose ${by} is ${names.join(" or ")}`
   }
   return undefined
+}
+
+/** What would fit, in words: the name of a schema says nothing to whoever is to send something else. */
+const typeText = (ast: SchemaAST.AST): string | undefined => {
+  if (ast._tag === "Null") return "null"
+  if (ast._tag !== "Union") return isArticle(ast._tag) ? article[ast._tag] : undefined
+  const { types } = ast
+  const [only] = types
+  // HttpApi holds every body against a union, be it of one.
+  if (only !== undefined && types.length === 1) return typeText(only)
+  const literals = types.flatMap((type) => (type._tag === "Literal" ? [JSON.stringify(type.literal)] : []))
+  if (literals.length === types.length) return literals.join(" | ")
+  const told = discriminator(ast)
+  if (told !== undefined) return told
+  const parts = types.map(typeText)
+  return parts.every((part) => part !== undefined) ? [...new Set(parts)].join(" or ") : undefined
 }
 
 const walk = (issue: SchemaIssue.Issue, path: string): ReadonlyArray<Problem> => {
@@ -80,7 +88,7 @@ const walk = (issue: SchemaIssue.Issue, path: string): ReadonlyArray<Problem> =>
     case "AnyOf": {
       const only = issue.issues[0]
       if (only !== undefined && issue.issues.length === 1) return walk(only, path)
-      const named = typeText(issue.ast) ?? discriminator(issue.ast)
+      const named = typeText(issue.ast)
       if (named !== undefined) return one(`expected ${named}`)
       break
     }

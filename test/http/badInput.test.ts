@@ -212,6 +212,9 @@ const judge = (operation: Operation, sent: Request, { headers, status, text, typ
     wrong.push(...faults(schema, body, schemas, true))
     if (status >= 400 && isObject(body)) {
       if (/[\p{Cc}\p{Cs}]/u.test(String(body.message))) wrong.push("its message has control characters")
+      // The name of a schema says nothing to whoever is to send something else.
+      const [named] = /expected [A-Z]\w+/.exec(String(body.message)) ?? []
+      if (named !== undefined && named.split(" ")[1]! in schemas) wrong.push(`its message names a schema: ${named}`)
       if (String(body.message).length >= 1_000) wrong.push("its message is long")
       if ("retryAfterSeconds" in body && headers.get("retry-after") !== String(body.retryAfterSeconds))
         wrong.push("Retry-After is not retryAfterSeconds")

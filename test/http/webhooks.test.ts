@@ -167,6 +167,11 @@ describe("a webhook", () => {
     refused(await post(more), 400, "invalid_request", path)
   })
 
+  it("with an unknown event is told which there are", async () => {
+    const { body } = await post({ events: ["turn.completed", "thread.exploded"] })
+    assert.strictEqual(body.message, `events[1]: expected ${eventTypes.map((type) => `"${type}"`).join(" | ")}`)
+  })
+
   it("has a URL and a description of at most so many bytes", async () => {
     const { client } = await ownSpace()
     const url = "https://receiver.example/"
