@@ -94,8 +94,8 @@ export const WebhooksApi = HttpApiGroup.make("webhooks")
       .annotateMerge(
         says(
           "Change a webhook",
-          "JSON Merge Patch (RFC 7396): absent keeps, null clears. Its failures count anew where it is enabled again or " +
-            "gets another `url`."
+          "JSON Merge Patch (RFC 7396): absent keeps, null clears. Its failures count anew where it is enabled again " +
+            "or gets another `url`."
         )
       ),
     HttpApiEndpoint.delete("delete", "/webhooks/:webhookId", {
