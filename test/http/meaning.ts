@@ -5,6 +5,7 @@
  * Each is told by the message that names it, and believed only where the request breaks it: no refusal of a shape
  * passes for one of meaning.
  */
+import { Ajv2020 } from "ajv/dist/2020.js"
 import { cronProblem } from "../../src/schedules/cron.ts"
 import { conditionOf, isInvalid } from "../../src/subscriptions/condition.ts"
 import { isObject } from "./jsonSchema.ts"
@@ -86,6 +87,17 @@ const rules: ReadonlyArray<Rule> = [
   {
     says: /^expected a JSON Schema of at most (\d+) bytes$/,
     isBroken: ({ parts, value }) => bytesOf(JSON.stringify(value)) > Number(parts[0])
+  },
+  {
+    says: /^expected a usable JSON Schema \(.+\)$/,
+    isBroken: ({ value }) => {
+      try {
+        new Ajv2020({ strict: false, validateFormats: false }).compile(isObject(value) ? value : {})
+        return false
+      } catch {
+        return true
+      }
+    }
   },
   // No string of Unicode, though JSON can write it.
   { says: /^expected well-formed text$/, isBroken: ({ value }) => typeof value === "string" && !value.isWellFormed() },
