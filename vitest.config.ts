@@ -1,3 +1,4 @@
+import { globSync } from "node:fs"
 import { defineConfig } from "vitest/config"
 import { BaseSequencer, type TestSpecification } from "vitest/node"
 
@@ -10,15 +11,20 @@ const shared = {
 const within = { ...shared, testTimeout: 40_000, hookTimeout: 120_000 } as const
 const programs = { ...shared, testTimeout: 240_000, hookTimeout: 300_000 } as const
 
+/** The path of a test file. A name that has none ends every run: its file would run among the others, unseen. */
+const named = (name: string) => {
+  const file = `test/${name}.test.ts`
+  if (globSync(file, { cwd: import.meta.dirname }).length === 0) throw new Error(`there is no ${file}`)
+  return file
+}
+
 /** They count what their whole process counts, or put another module in the place of one: each has its own process. */
-const apart = ["bus/*", "http/toolsLate", "models/layer", "telemetry/requests"].map((name) => `test/${name}.test.ts`)
+const apart = ["bus/*", "http/toolsLate", "models/layer", "telemetry/requests"].map(named)
 
 /** They kill what runs, under leases of half a second, or hold what they see to short times. */
-const alone = ["process/kill", "cluster/short", "http/slowSchemas", "http/judgedProviders", "contract/lease"].map(
-  (name) => `test/${name}.test.ts`
-)
+const alone = ["process/kill", "cluster/short", "http/slowSchemas", "http/judgedProviders", "contract/lease"].map(named)
 
-/** Those that take longest. What a run before took, as far as there was one, orders the others. */
+/** The files that take longest, in this order. The others go by what they took in the run before, where there was one. */
 const long = [
   "browser/docs",
   "browser/live",
@@ -32,13 +38,13 @@ const long = [
   "http/schedules",
   "http/scheduleCrashes",
   "http/subscriptionCrashes"
-]
+].map(named)
 
-/** A long file that is begun last is waited for by itself: a fresh clone knows no times, and begins with large files. */
+/** Long files begin first: one that begins last runs alone at the end. A fresh clone knows no times of a run before. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: Array<TestSpecification>) {
     const place = ({ moduleId }: TestSpecification) => {
-      const found = long.findIndex((name) => moduleId.endsWith(`/test/${name}.test.ts`))
+      const found = long.findIndex((file) => moduleId.endsWith(`/${file}`))
       return found === -1 ? long.length : found
     }
     return (await super.sort(files)).toSorted((a, b) => place(a) - place(b))

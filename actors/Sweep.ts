@@ -8,8 +8,8 @@
  * W3. A hint, or a change in the list of nodes, brings the next look forward. Losing every hint costs a second.
  * W4. What another node is to take, and has not taken when it is seen a second time, is taken by a third: a
  *     node that lives and does nothing strands nobody.
- * W5. Leaving: the list of nodes says so first, and the others are told to read it, which they do by their next beat
- *     anyway, before anything is given back; so whoever is woken knows that it is to take over.
+ * W5. Leaving: the list of nodes says so first, and the others are told to read it. Only then is anything given back,
+ *     so that whoever is woken knows that it is to take over. A node that was not told reads the list by its next beat.
  * W6. What is due within some looks is taken up already, as long as there is room, and is told the time when its moment
  *     comes: neither the claims nor the wait for a look come on top of that.
  */
@@ -127,7 +127,7 @@ export class Sweep extends Context.Service<
         if (hasShard(placement.mine(), shard) || all().some((registry) => registry.holds(shard))) ring(shard)
       })
 
-      // W5. The beat reads the list.
+      // W5: a beat reads the list of nodes.
       const listing = Latch.makeUnsafe(false)
       yield* bus.onNodesChanged(() => {
         if (!draining) listing.openUnsafe()

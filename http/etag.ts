@@ -1,4 +1,7 @@
-/** ETag and If-Match (RFC 9110) of configuration resources: a whole number that rises with every change. */
+/**
+ * ETag, If-Match and If-None-Match (RFC 9110). The tag of a configuration resource is a whole number that rises with
+ * every change, that of an image is its id.
+ */
 import { Schema } from "effect"
 import { described } from "../src/domain/described.ts"
 
@@ -19,15 +22,15 @@ export const IfMatch = {
   )
 }
 
-/** Declares the request header of what is answered 304 to whoever has it: `headers: IfNoneMatch`. */
+/** Declares the request header of resources that never change: `headers: IfNoneMatch`. */
 export const IfNoneMatch = {
   "if-none-match": described(
     Schema.optionalKey(Schema.String),
-    "ETags that are known, quotes and all, or `*`: the answer is 304, without a body, where it is one of them."
+    "ETags of what the client has, quotes and all, or `*`: where one matches, the answer is 304 without a body."
   )
 }
 
-/** Whether what has this tag, quotes and all, is known to whoever sent If-None-Match: a weak tag is as good there. */
+/** Whether If-None-Match names this tag, quotes and all: a list where it holds the tag, weak or not, and `*` do. */
 export const isKnown = (ifNoneMatch: string | undefined, tag: string) =>
   ifNoneMatch?.split(",").some((known) => known.trim() === "*" || known.trim().replace(/^W\//, "") === tag) ?? false
 

@@ -1,6 +1,6 @@
 /**
- * The command `troupe`. Refuses a Node that cannot run it before anything is imported that needs a newer one.
- * `node src/start.mjs` is the same command, a quarter of a second faster: it finds this file compiled too.
+ * The command `troupe`. A Node that cannot run it is refused before anything is imported that needs a newer one.
+ * `node src/start.mjs` does the same a quarter of a second faster: run by itself, this file is compiled anew each time.
  */
 import { refused } from "./cli/lacking.mjs"
 

@@ -1,6 +1,6 @@
 /**
- * The command `troupe` as npm, images and tests start it: JavaScript, so that a Node too old for TypeScript says so
- * itself, and a newer one loads no compiler of TypeScript where it finds all of it compiled.
+ * The command `troupe` as people, npm, images and tests start it. It is JavaScript: a Node that is too old for
+ * TypeScript can still say so, and a newer one loads no compiler of TypeScript where the cache holds every module.
  */
 import { refused } from "./cli/lacking.mjs"
 

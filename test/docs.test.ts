@@ -329,6 +329,15 @@ const figures: ReadonlyArray<readonly [document: string, says: string, source: s
   ],
   ["docs/operations.md", "With Node 22.19 or later", "src/cli/lacking.mjs", "minor >= 19"],
   ["docs/operations.md", "Version 18 is what is tested, 15 or later should do", "src/cli/doctor.ts", ">= 15"],
+  [
+    "docs/architecture.md",
+    "Each run draws a fifth of the plain crashes, and a fifteenth of the others",
+    "test/actors/crashes.ts",
+    "TROUPE_CRASH_STRIDE ?? 15"
+  ],
+  ["docs/architecture.md", "draws a fifteenth of the points", "test/actors/crashes.ts", "TROUPE_CRASH_STRIDE ?? 15"],
+  ["docs/CONTRIBUTING.md", "not one in twenty-four", "test/setup/consolePage.ts", "TROUPE_AXE_STRIDE ?? 24"],
+  ["docs/CONTRIBUTING.md", "not one in eight", "test/browser/docs.test.ts", "TROUPE_DOCS_STRIDE ?? 8"],
   ["docs/CONTRIBUTING.md", "`machines/thread/turn.ts`, `joins`", "machines/thread/turn.ts", "export const joins"],
   [
     "docs/CONTRIBUTING.md",

@@ -3,8 +3,8 @@
  *
  * G1. What a run sends has ids that derive from the run: begun again after a crash, it is taken once. Its schedule may
  *     name another thread by then: so whoever begins it again asks first which thread has taken it.
- * G2. Whatever may pass is tried again, for five minutes. A run has failed then unless a thread has taken its message
- *     after all: the answer to an attempt may have been lost. Until the database says so nobody knows.
+ * G2. A failure that may pass is tried again, for five minutes. After that the run has failed, unless a thread has
+ *     taken its message: the answer to an attempt may have been lost. The run waits until the database says which.
  * G3. Turns that lead to each other by way of a schedule count on: a run has the hops of the turn that has made or
  *     changed the schedule, or wants it to run.
  * G4. Of `interrupt`, an instant begins once the turn before is cancelled, and not beside it. A run by hand cancels
@@ -140,7 +140,7 @@ export const makePerform = ({ decided, isOver, read, taken, threads, untilOver }
       .pipe(Effect.map((reply) => ({ reply, threadId })))
   }
 
-  /** G1. */
+  /** G1: the outcome, where a thread has taken the message of this run. */
   const begunAlready = ({ ref: { workspace } }: ActorView<Snapshot>, runId: string) => {
     const inputId = begunBy("input", runId)
     return Effect.map(taken(workspace, inputId), (threadId): Outcome | undefined =>

@@ -1,4 +1,4 @@
-/** A page that threw while it was drawn, in words; what is around it goes on. */
+/** In the place of a page that threw while it was rendered: why, in words. The menu around it goes on. */
 import type { ErrorComponentProps } from "@tanstack/react-router"
 import { Failure } from "./parts/Failure.tsx"
 

@@ -69,7 +69,8 @@ export const ImagesApi = HttpApiGroup.make("images")
       .annotateMerge(
         OpenApi.annotations({
           summary: "Get an image's bytes",
-          description: "As they were uploaded, with the type of their format. They never change: the ETag is their id."
+          description:
+            "As they were uploaded, with the type of their format. They never change: the ETag is the image's id."
         })
       )
   )

@@ -6,7 +6,7 @@ export const header = (description: string, schema: Json = text, required = true
 
 /** Every header that an answer may have, beside those that HTTP itself needs: each is described once. */
 export const headers = {
-  "Cache-Control": header("`no-store`; of a stream `no-cache`; of an image's bytes a year."),
+  "Cache-Control": header("`no-store`; of a stream `no-cache`; of an image's bytes `private`, for a year."),
   ETag: header("For `If-Match`."),
   "Idempotency-Replayed": header(
     "`true` when this is the answer of an earlier request with the same Idempotency-Key.",
@@ -69,14 +69,14 @@ interface Answered {
   readonly response: Json
 }
 
-/** Whether it is the bytes of a picture. */
+/** Whether the body of a response is an image's bytes. */
 export const isImage = (response: Json) =>
   Object.keys(inside(response, "content")).some((type) => type.startsWith("image/"))
 
 export const answerHeaders = ({ method, path, response, status }: Answered, isTagged: IsTagged): Json => ({
   ...(isImage(response) && {
-    ETag: header("For `If-None-Match`: it never changes."),
-    "Content-Disposition": header("`attachment`: a browser that is sent there keeps it and shows nothing.")
+    ETag: header("For `If-None-Match`: the image's id, which never changes."),
+    "Content-Disposition": header("`attachment`: a browser saves the image and does not show it.")
   }),
   ...sent("Cache-Control", "RateLimit", "RateLimit-Policy", "X-Content-Type-Options", "X-Request-Id"),
   ...(status === "201" && { Location: header("Path of what was created.") }),

@@ -84,7 +84,11 @@ export const responsesOf = (
         headers,
         ...(stream !== undefined && { content: { "text/event-stream": { ...stream, examples: streamed(path) } } })
       }
-      if (isImage(response)) kept["304"] = { description: "What `If-None-Match` names is still so.", headers }
+      if (isImage(response))
+        kept["304"] = {
+          description: "`If-None-Match` names the ETag of this answer: the client has it already.",
+          headers
+        }
       continue
     }
     const words = (refusals.get(status) ?? []).filter((word) => only[word]?.(method, path) ?? true)

@@ -94,7 +94,8 @@ export const WebhooksApi = HttpApiGroup.make("webhooks")
       .annotateMerge(
         says(
           "Change a webhook",
-          "JSON Merge Patch (RFC 7396): absent keeps, null clears. Where it is enabled again its failures count anew."
+          "JSON Merge Patch (RFC 7396): absent keeps, null clears. Its failures count anew where it is enabled again " +
+            "or gets another `url`."
         )
       ),
     HttpApiEndpoint.delete("delete", "/webhooks/:webhookId", {
@@ -136,7 +137,12 @@ export const WebhooksApi = HttpApiGroup.make("webhooks")
       success: WebhookDeliveryAnswer
     })
       .annotateMerge(access("admin", { stores: "rows" }))
-      .annotateMerge(says("Send one again", "At once, whatever has become of it, with the same `webhook-id`.")),
+      .annotateMerge(
+        says(
+          "Send one again",
+          "At once and as if it had never been sent, whatever has become of it, with the same `webhook-id`."
+        )
+      ),
     HttpApiEndpoint.post("resend", "/webhooks/:webhookId/resend", {
       ...one,
       payload: ResendInput,

@@ -52,8 +52,8 @@ export type Command = {
   | { readonly type: "disable"; readonly reason: DisabledReason }
   | { readonly type: "delete" }
   /**
-   * The feed was told of a change. `lastSeq`: of the feed then. `from`: the first message of a notice that was on its
-   * way then; absent: of none.
+   * The feed was told of a change. `lastSeq`: of the feed then. `from`: the first message that a notice in the inbox
+   * named then; absent: the inbox held none.
    */
   | {
       readonly type: "listed"

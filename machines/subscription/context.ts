@@ -9,21 +9,22 @@ export interface Range {
   readonly exact: boolean
 }
 
-/** A change that the feed is to be told of, and what is dealt with once it knows. */
+/** A change that the feed is to be told of, and what its answer settles. */
 interface Settling {
   readonly version: number
+  /**
+   * Appends behind this seq were judged by settings of before. It takes the place of the cursor for `looks`, and of the
+   * feed's answer for `settles`.
+   */
   readonly since?: number
+  /** Appends were judged up to the seq that the feed answers: all of them are dealt with where nothing is in hand. */
   readonly settles: boolean
 }
 
-/**
- * `looks`: what the feed holds behind the cursor was never judged. `settles`: until then all of it is, so that nothing
- * is left where nothing is in hand. `since`: both are so of another place in the feed, behind which appends were judged
- * by settings of before. `pause`: of a pause that was over before the feed was known to know of it. The feed is told of
- * the pause first, and says how far it had come.
- */
 export interface ListingDue extends Settling {
+  /** Messages behind the cursor were never judged: the subscription looks at them once the feed has answered. */
   readonly looks: boolean
+  /** A pause that ended before the feed had answered: the feed is told of it first, then of its end. */
   readonly pause?: Settling
 }
 

@@ -3,10 +3,10 @@
  *
  * E1. What was noticed is in order and without overlap, and holds no message that is dealt with.
  * E2. While something is in hand, everything before it is dealt with, unless the feed is still to be looked through.
- * E3. The first message of a notice that was on its way when the feed was told of a change is not dealt with, nor is
- *     anything behind it: the feed is looked through from there, so that nobody waits until no notice is on its way.
- * E4. A pause that is over before its feed was known to know of it ends as one that the feed has heard of: at what was
- *     judged before it, or before another condition was asked for.
+ * E3. Notices may be in the inbox when the feed is told of a change. The first message that they name is not dealt
+ *     with, nor is anything behind it: the feed is looked through from there. So no change waits for an empty inbox.
+ * E4. A pause may end before its feed has answered. The feed is told of the pause, then of its end; the subscription
+ *     goes on from the end of what was judged before the pause, or before another condition was asked for.
  */
 import type { SubscriptionSettings } from "../../src/domain/subscription.ts"
 import type { Context, Last, ListingDue, Range } from "./context.ts"
@@ -44,7 +44,7 @@ const behind = (noticed: ReadonlyArray<Range>, seq: number): ReadonlyArray<Range
     return range.from > seq ? [range] : [{ ...range, from: seq + 1, exact: false }]
   })
 
-/** Behind that seq the feed may hold what was not judged by what the subscription says now. */
+/** A seq behind which messages of the feed may not have been judged by the settings of now; undefined: all were. */
 const unreadBehind = ({ cursor, listing }: Context) => {
   if (listing === null) return undefined
   const { looks, pause, since } = listing
@@ -92,7 +92,7 @@ const listed = (context: Context, { from, lastSeq }: Listed): Context => {
 
 const ended = (context: Context, to: number, last: Last): Context => ({ ...dealtWith(context, to), ...atRest, last })
 
-/** From where it is: all of the feed that is behind that is looked at, once the feed is told. */
+/** The subscription goes on from its cursor: everything behind that is looked at once the feed is told. */
 const goneOn = (context: Context, version: number): Context => ({
   ...context,
   noticed: context.batch === null ? [] : context.noticed,
@@ -105,7 +105,7 @@ const enabled = (context: Context, { at, version }: Extract<Fact, { readonly typ
   const next = { ...context, version, updatedAt: at, disabled: null }
   if (listing === null || (listing.since === undefined && !listing.settles)) return goneOn(next, version)
   const { settles, since } = listing
-  // The feed may know of that version, under which it was paused: told again it answers the same.
+  // The version under which it was paused. Where the feed has heard of that already, it answers the same again.
   const pause = { version: version - 1, settles, ...(since === undefined ? {} : { since }) }
   return { ...next, listing: { version, looks: true, settles: false, pause } }
 }

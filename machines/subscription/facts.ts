@@ -23,7 +23,7 @@ export type Fact = { readonly at: number } & (
       /** Of the change that the feed was told of. Facts of earlier versions do not say it: of the last one. */
       readonly version?: number
       readonly lastSeq: number
-      /** The first message of a notice that was on its way then. */
+      /** The first message that a notice in the inbox named then; absent: the inbox held none. */
       readonly from?: number
     }
   | {

@@ -38,7 +38,7 @@ export class Bus extends Context.Service<
     /** Hint: a key was revoked, an identity disabled: caches are to be dropped. All nodes hear it, this one too. */
     readonly authChanged: () => void
     readonly onAuthChanged: (listener: () => void) => Effect.Effect<void, never, Scope.Scope>
-    /** Hint: a node is on its way out: the list of nodes is to be read again. All nodes hear it, this one too. */
+    /** Hint: a node leaves, and the list of nodes is to be read again. All nodes hear it, this one too. */
     readonly nodesChanged: () => void
     readonly onNodesChanged: (listener: () => void) => Effect.Effect<void, never, Scope.Scope>
     readonly state: () => BusState

@@ -54,6 +54,10 @@ export const makeInProcess = ({ onListening, onSilent }: InProcessOptions = {}) 
       }
     }
 
+    const ring = (listeners: ReadonlySet<() => void>) => {
+      for (const listener of [...listeners]) guarded(listener)
+    }
+
     const tell = (topic: string, hint: Hint) => {
       const listeners = topics.get(topic)
       if (listeners === undefined) return
@@ -169,13 +173,9 @@ export const makeInProcess = ({ onListening, onSilent }: InProcessOptions = {}) 
         for (const listener of [...wakes]) guarded(() => listener(shard))
       },
       onWake: (listener) => listen(wakes, listener),
-      authChanged: () => {
-        for (const listener of [...auths]) guarded(listener)
-      },
+      authChanged: () => ring(auths),
       onAuthChanged: (listener) => listen(auths, listener),
-      nodesChanged: () => {
-        for (const listener of [...listings]) guarded(listener)
-      },
+      nodesChanged: () => ring(listings),
       onNodesChanged: (listener) => listen(listings, listener)
     }
     return service

@@ -307,12 +307,12 @@ const make = Effect.fnUntraced(function* ({ keys, lease, name, pingMs, settings 
       local.authChanged()
       ring("auth", wire.subjects.auth)
     },
+    onAuthChanged: local.onAuthChanged,
     nodesChanged: () => {
       local.nodesChanged()
       ring("nodes", wire.subjects.nodes)
     },
     onNodesChanged: local.onNodesChanged,
-    onAuthChanged: local.onAuthChanged,
     state: () => (link.up() ? "connected" : "disconnected")
   })
 })

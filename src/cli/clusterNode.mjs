@@ -3,7 +3,7 @@ process.once("disconnect", () => process.kill(process.pid, "SIGTERM"))
 // The channel alone is no reason to stay.
 process.channel?.unref()
 
-// As src/start.mjs does.
+// As src/start.mjs does: the cache first.
 await import("./compiled.mjs")
 const { run } = await import("./commands.ts")
 run()

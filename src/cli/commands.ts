@@ -31,7 +31,7 @@ const shown = <A, E, R>(program: Effect.Effect<A, E, R>) =>
     )
   })
 
-/** What `troupe` does with these arguments; a failure has been shown by then. */
+/** What `troupe` does with these arguments. A failure is shown before the effect fails with it. */
 export const program = (args: ReadonlyArray<string>) => shown(Command.runWith(troupe, { version })(args))
 
 /** Runs what the arguments of the process say. A signal is a normal end: exit code 0. */

@@ -1,8 +1,8 @@
 /**
- * What Node compiled of the programs is kept for the next start, beside the packages and not in a folder that other
- * users of the machine share: a start takes half the time, and the process keeps no compiler of TypeScript. JavaScript,
- * because the first module of TypeScript, where that comes before this, loads the compiler. Where nothing may be
- * written, nothing is kept.
+ * Turns on Node's compile cache: what it compiled is kept for the next start, which takes half the time and loads no
+ * compiler of TypeScript. The folder is beside the packages, not one that other users of the machine share; where it
+ * cannot be written, nothing is kept. This module is JavaScript and comes first: a module of TypeScript before it would
+ * load the compiler.
  */
 import { enableCompileCache } from "node:module"
 

@@ -31,7 +31,8 @@ export const lacking = (version, platform, installed) => {
     name === undefined
       ? `npm has no Node for ${platform} that npm ci would install: install Node 22.19 or later.`
       : installed(name)
-        ? "npm start and npm run serve use the Node 26 that npm ci installed; by hand: node_modules/.bin/node src/cli.ts"
+        ? "npm start and npm run serve use the Node 26 that npm ci installed; " +
+          "by hand: node_modules/.bin/node src/start.mjs"
         : `The package ${name}, which brings Node 26, is not installed: run npm ci again, without --omit=optional, ` +
           "or install Node 22.19 or later."
   return `Troupe needs Node 22.19 or later; this is ${version}.\n${remedy}\n`

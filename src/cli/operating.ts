@@ -1,12 +1,13 @@
 /**
- * The commands of whoever runs servers: their names and flags. What each does is imported when it is run, so that the
- * commands that only ask a server start without a database's library: in half the time.
+ * The commands of operators: names and flags. The program of each is imported when it is run. So the commands that only
+ * ask a server load no library of a database, and start in half the time.
  */
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { scopes } from "../keys/scopes.ts"
 import { output } from "./output.ts"
 
+/** A handler that is imported when it is run. */
 const later =
   <Input, A, E, R>(handler: () => Promise<(input: Input) => Effect.Effect<A, E, R>>) =>
   (input: Input) =>

@@ -8213,7 +8213,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETags that are known, quotes and all, or `*`: the answer is 304, without a body, where it is one of them. */
+                /** @description ETags of what the client has, quotes and all, or `*`: where one matches, the answer is 304 without a body. */
                 "If-None-Match"?: string;
             };
             path: {

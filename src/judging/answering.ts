@@ -13,8 +13,8 @@ const cpuMs = () => {
 }
 
 /**
- * Whatever the thread needs has to be loaded by now: it reads no file any more. It judges `first`, which costs what
- * only a first judgement costs, before it says that it is ready: nobody is told to be slow for that.
+ * Answers the questions of `port`. All modules have to be loaded before: from now on the thread reads no file. `first`
+ * is judged before the thread says that it is ready: compiling and warming up are then in nobody's time.
  */
 export const answering = <Question, Answer>(
   port: MessagePort,

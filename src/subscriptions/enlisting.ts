@@ -2,9 +2,9 @@
  * What a feed knows of its subscriptions: a place for one that is to be made, and what appends judge by.
  *
  * E1. Whoever changes a row holds the feed's row and raises its revision: an append has either been judged by it, or
- *     ends before the seq that is told here. The same change told again is answered with the same seq, and so is any
- *     change of one that is not listed: what came since was judged by nobody. Notices of appends before that are in the
- *     inbox, or were taken: the first message of those in the inbox is told beside it.
+ *     ends before the seq that is told here. The same change told again is answered with the same seq. So is a change
+ *     during a pause: nobody has judged what came since the pause began. Notices of appends before that seq were taken,
+ *     or are in the inbox: the first message that those in the inbox name is told as well.
  * E2. Word of a change may be late, of a node that was taken for dead, or of a change before another one: it undoes
  *     nothing that the feed was told since, and brings nobody back who is deleted. How much was judged by then nobody
  *     knows any more: as if every message were on its way. (A node of an earlier version tells the feed of the end of a

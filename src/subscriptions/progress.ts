@@ -3,13 +3,13 @@
  *
  * R1. One that has nothing in hand has dealt with all that its feed holds: those messages were judged when they were
  *     appended, and did not match.
- * R2. What is on its way to the actor is in hand.
- * R3. Until its feed hears of a change, it has dealt with what was judged before that all the same.
+ * R2. Messages whose notice is in the actor's inbox are in hand.
+ * R3. A change that the feed has not heard of takes nothing back: what was judged before it is dealt with.
  */
 import { Schema } from "effect"
 import { DisabledReason, PassedReason } from "../domain/subscription.ts"
 
-/** What is read of that in the actor's carry. */
+/** The part of the actor's carry that says it. */
 export const OwnProgress = Schema.Struct({
   disabled: Schema.NullOr(DisabledReason),
   cursor: Schema.Int,
@@ -36,11 +36,11 @@ export type OwnProgress = typeof OwnProgress.Type
 
 export interface FeedProgress {
   readonly lastSeq: number
-  /** Up to there appends were judged: what came since the feed was told of a pause was judged by nobody. */
+  /** Seq up to which appends were judged: that of the pause, where the feed was told of one, else `lastSeq`. */
   readonly judgedSeq: number
   /** When its last message was appended, in milliseconds. */
   readonly lastAt: number | undefined
-  /** Seq of the first message whose notice is on its way. */
+  /** Seq of the first message whose notice is in the inbox. */
   readonly underway: number | undefined
 }
 

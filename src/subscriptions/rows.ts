@@ -53,11 +53,11 @@ interface Row {
   readonly name: string
   readonly archived_at: Date | null
   readonly last_seq: string
-  /** Up to there appends were judged for it. */
+  /** Seq up to which appends were judged for it. */
   readonly judged_seq: string
   readonly last_at: Date | null
   readonly agent_archived_at: Date | null
-  /** Seq of the first message whose notice is on its way. */
+  /** Seq of the first message whose notice is in the inbox. */
   readonly told_from: string | null
   readonly now: Date
 }
@@ -65,7 +65,7 @@ interface Row {
 const forced = (disabled: DisabledReason | null, row: Row): DisabledReason | null =>
   disabled ?? (row.archived_at !== null ? "feed_archived" : row.agent_archived_at !== null ? "agent_archived" : null)
 
-/** Where the feed is, as far as it says where the subscription stands. */
+/** What the row says of the feed. */
 const feedOf = (row: Row): FeedProgress => ({
   lastSeq: Number(row.last_seq),
   judgedSeq: Number(row.judged_seq),

@@ -17,7 +17,7 @@ export interface DueDelivery {
   readonly body: string
   /** Attempts before this one. */
   readonly attempts: number
-  /** Until then no other node takes it, milliseconds. No other attempt has the same. */
+  /** When another node may take it, milliseconds since 1970. It names the attempt: no other one has the same. */
   readonly takenUntil: number
   /** Encrypted; two while one takes the other's place. */
   readonly secrets: ReadonlyArray<string>

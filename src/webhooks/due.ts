@@ -5,9 +5,9 @@
  * U2. Endpoints are looked at one by one, whatever waits for each: one that hangs fills nobody's portion; nor do all
  *     those of a workspace together.
  * U3. An attempt whose answer disables its webhook is told of together with that: no later attempt would.
- * U4. The moment that a delivery was put off to names the attempt: a delivery that was made due again by hand, or taken
- *     by another node, is at another one, and a late failure does nothing to it. A late success ends it all the same.
- * U5. Failures count for the url that was asked: another url of the same webhook has none yet.
+ * U4. The moment that a delivery is put off to names the attempt. A delivery that was made due again by hand, or that
+ *     another node has taken, has another moment: a late failure changes nothing of it. A late success ends it.
+ * U5. Failures count for the url that was asked: where the webhook has another one by then, they do not count.
  */
 import { CompiledQuery, sql } from "kysely"
 import { batched } from "../database/batches.ts"

@@ -1,5 +1,6 @@
 /**
- * Puts a planted bug (plants.ts) into a node's modules as they are loaded: `node --import plant.ts src/start.mjs serve`.
+ * Puts a planted bug (plants.ts) into a node's modules as they are loaded:
+ * `node --import plant.ts src/start.mjs serve`.
  */
 import { registerHooks } from "node:module"
 import { plants } from "./plants.ts"

@@ -4,7 +4,7 @@ import { createElement } from "react"
 import { renderToStaticMarkup } from "react-dom/server"
 import ReactMarkdown from "react-markdown"
 import { jsonText } from "../../console/src/parts/jsonText.ts"
-import { showing } from "../../console/src/parts/showing.ts"
+import { rehypeVisible } from "../../console/src/parts/rehypeVisible.ts"
 import { visible, visibleLine } from "../../console/src/parts/visible.ts"
 
 const named = (point: number) => `⟨U+${point.toString(16).toUpperCase().padStart(4, "0")}⟩`
@@ -64,7 +64,10 @@ describe("what nobody sees", () => {
 })
 
 describe("Markdown", () => {
-  const shown = (text: string) => renderToStaticMarkup(createElement(ReactMarkdown, { rehypePlugins: [showing] }, text))
+  const shown = (text: string) =>
+    renderToStaticMarkup(
+      createElement(ReactMarkdown, { rehypePlugins: [rehypeVisible], urlTransform: (url) => url }, text)
+    )
 
   it("shows what its references stand for", () => {
     for (const text of ["a&#x202e;b", "a&shy;b", "`a\u202eb`", "![a&#x202e;b](x)", "[c](d 'e') a\u202eb"])

@@ -125,7 +125,7 @@ describe("a start", () => {
     const { code, said } = await asNode("22.18.0", process.platform, process.arch)
     assert.strictEqual(code, 1)
     assert.include(said, "Troupe needs Node 22.19 or later; this is 22.18.0.")
-    assert.include(said, "by hand: node_modules/.bin/node src/cli.ts")
+    assert.include(said, "by hand: node_modules/.bin/node src/start.mjs")
     assert.deepStrictEqual(
       await asNode("22.18.0", process.platform, process.arch, join(project, "src", "cli.ts")),
       { code, said },

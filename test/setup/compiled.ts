@@ -1,6 +1,6 @@
 /**
- * What Node compiled of the packages is kept between test files and runs, as src/cli/compiled.mjs keeps it between starts. Not by
- * the environment: programs that tests start have flags and a folder of their own.
+ * What Node compiled of the packages is kept between test files and runs, as src/cli/compiled.mjs keeps it between
+ * starts. Not by the environment: programs that tests start have flags and a folder of their own.
  */
 import { enableCompileCache } from "node:module"
 

@@ -23,7 +23,7 @@ export const fileEnding = ".troupe.jsonl"
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** Fields by name: true is kept as it is, of others what is kept within. All that is not named leaves its size. */
+/** Fields by name: `true` keeps a field, an object says what to keep within it. All other fields leave their size. */
 interface Kept {
   readonly [name: string]: true | Kept
 }

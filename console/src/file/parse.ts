@@ -103,7 +103,7 @@ const isStep = (value: unknown): value is Step => stepFields(value)
 
 const words = (size: unknown) => `(${Number(size).toLocaleString("en")} bytes, left out of the file)`
 
-/** Of a file without content: what was left out, at any depth, with words in the place of what pages show. */
+/** Puts words into the fields that a file without content has left out, at any depth: pages show them. */
 const refilled = (value: Fields): Fields => {
   const { sizes, ...rest } = value
   const left = Object.entries(rest).map(([name, field]): readonly [string, unknown] => [

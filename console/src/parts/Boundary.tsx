@@ -1,13 +1,13 @@
 /**
- * What throws while it is drawn takes its own place, and nothing beside it: there stand the failure in words and, as it
- * came, what was to be drawn. What is new of it is drawn anew.
+ * Keeps a failure of rendering to its own place: the failure in words and the value as JSON stand there, and everything
+ * beside it goes on. Another value is rendered anew.
  */
 import { Component, type ReactNode } from "react"
 import { failureText } from "./Failure.tsx"
 import { Json } from "./Json.tsx"
 
 interface Props {
-  /** In a sentence: "this message". */
+  /** Names the value in a sentence: "event 7". */
   readonly what: string
   readonly value: unknown
   readonly children: ReactNode

@@ -4,7 +4,7 @@
  */
 import ReactMarkdown, { type Components } from "react-markdown"
 import remarkGfm from "remark-gfm"
-import { showing } from "./showing.ts"
+import { rehypeVisible } from "./rehypeVisible.ts"
 import { isTame } from "./tame.ts"
 import { visible } from "./visible.ts"
 
@@ -34,7 +34,7 @@ export const Markdown = ({ text }: { readonly text: string }) => (
     {isTame(text) ? (
       <ReactMarkdown
         remarkPlugins={[remarkGfm]}
-        rehypePlugins={[showing]}
+        rehypePlugins={[rehypeVisible]}
         components={components}
         urlTransform={(url) => url}
         skipHtml

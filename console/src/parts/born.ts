@@ -4,7 +4,7 @@ const bodyLength = 26
 /** Characters of five bits; the first of them has three. */
 const timeLength = 10
 
-/** Milliseconds since 1970; undefined where it is no id: anybody may have written a file. */
+/** Milliseconds since 1970; undefined where it is no id: a file that is opened may hold any text. */
 export const bornAt = (id: string): number | undefined => {
   const body = id.slice(-bodyLength)
   if (body.length < bodyLength) return undefined

@@ -1,6 +1,6 @@
-/** A value as JSON, to read. */
+/** A value as JSON, to read: indented, or on one line where it nests too deeply for that. */
 
-/** Each level indents all that is within: far down that is mostly blanks, and at some depth the writer gives up. */
+/** Each level indents everything within it: with more levels the text is mostly blanks. */
 const mostLevels = 100
 
 const inner = (value: unknown): ReadonlyArray<unknown> =>
@@ -12,6 +12,7 @@ const nestsDeeper = (value: unknown, levels: number): boolean => {
   return within.length > 0
 }
 
+/** The deepest values JSON.stringify cannot write at all: words say so. */
 export const jsonText = (value: unknown): string => {
   if (!nestsDeeper(value, mostLevels)) return JSON.stringify(value, null, 2) ?? "undefined"
   try {

@@ -1,4 +1,4 @@
-/** What is asked for, or that there is none: nothing but the server's 404 says so. Any other failure is one. */
+/** The answer, or undefined where the server says 404. Any other failure stays one. */
 import { TroupeError } from "../../../src/client/errors.ts"
 
 export const orNone = <A>(asked: Promise<A>): Promise<A | undefined> =>

@@ -8,5 +8,5 @@ export const isParked = (answer: unknown): boolean =>
   "state" in answer.operation &&
   answer.operation.state === "pending"
 
-/** What is said of it. */
+/** Tells whoever sent such a request. */
 export const parkedWords = "It waits for approval, in the inbox."

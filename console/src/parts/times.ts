@@ -8,12 +8,13 @@ const units = [
 ] as const
 
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "narrow" })
-/** Of who looks, with its zone. */
+/** In the time zone of whoever looks, which is named. */
 const local = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "long" })
 
-/** By the clock of who looks, and as the interface and logs have it. */
+/** A moment by the clock of whoever looks and, in brackets, as the API and logs have it. `at` is ISO 8601. */
 export const exactTime = (at: string, format = local) => `${format.format(Date.parse(at))} (${at})`
 
+/** How long before or after `from` it is: "3h ago". Both in milliseconds. */
 export const relativeTime = (at: number, from: number) => {
   const seconds = Math.round((at - from) / 1_000)
   if (Math.abs(seconds) < 2) return "now"

@@ -2,10 +2,11 @@
  * Text of others as text that can be seen: characters that nobody sees, and those that turn the direction of what
  * follows, are shown by their names, so that nothing looks like something else and nothing is said unseen.
  *
- * V1. What Unicode has drawn as nothing (Default_Ignorable_Code_Point: soft hyphens, fillers, tags, selectors, marks of
- *     direction) is shown, and so are control characters, separators that break no line here, and the braille blank.
- * V2. It stays as it is only where it does what it is for: within an emoji that Unicode lists, as the one selector behind
- *     the character that it chooses a form of, between letters of scripts that join.
+ * V1. Characters that Unicode draws as nothing (Default_Ignorable_Code_Point: soft hyphens, fillers, tags, selectors,
+ *     marks of direction) are shown, and so are control characters, separators that break no line here, and the braille
+ *     blank.
+ * V2. Such a character stays as it is only where it does its work: within an emoji that Unicode lists, as the one
+ *     selector behind the character whose form it chooses, between letters of scripts that join.
  */
 const hidden = /[[\p{Cc}--[\t\n\r]]\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800\ufff9-\ufffb]/v
 

@@ -3,8 +3,8 @@
  *
  * S1. Only the server's word ends a key: while it is away, or cannot tell, the key is kept and tried again.
  * S2. A key that ends under an open page leads to the sign-in. The page stays behind it as it was, with what was typed:
- *     another key of the same workspace goes on with it.
- *     Nobody is signed in with a key that may not read: a page would be empty, and say that nothing is there.
+ *     another key of the same workspace goes on with it. A key that may not read is not signed in: its pages would be
+ *     empty, and say that nothing is there.
  * S3. Nothing of one workspace is left for another one: its page begins anew, and so does what is kept of answers.
  */
 import { useQueryClient } from "@tanstack/react-query"
@@ -40,7 +40,8 @@ const againMs = 3_000
 const unknown = "The server does not know this key, or it was revoked or has expired."
 const mayNotRead = "The console shows nothing to a key without the scope read."
 
-const isRefusal = (failure: unknown, status: 401 | 403) => failure instanceof TroupeError && failure.status === status
+/** Why a key that is refused is not signed in, in words. A key whose identity is disabled is refused too. */
+const refusalOf = ({ code, message }: TroupeError) => (code === "missing_scope" ? mayNotRead : message)
 
 interface Known {
   readonly troupe: Troupe
@@ -77,8 +78,9 @@ const useKnown = (
           onKnown({ troupe, auth })
         },
         (failure: unknown) => {
-          if (left || isRefusal(failure, 401)) return
-          if (isRefusal(failure, 403)) return onEnded(mayNotRead)
+          // 401 has ended it already.
+          if (left || (failure instanceof TroupeError && failure.status === 401)) return
+          if (failure instanceof TroupeError && failure.status === 403) return onEnded(refusalOf(failure))
           onProblem(failure instanceof Error ? failure.message : String(failure))
           timer = setTimeout(() => void ask(), againMs)
         }

@@ -99,7 +99,7 @@ const Current = ({ memoryKey, notes }: Of) => {
   const again = useAgain(notes)
   const found = useQuery({
     queryKey: ["memory", notes.name, "entry", memoryKey],
-    // What is undefined has not been asked for.
+    // null: there is no entry. A query's undefined means that no answer has come yet.
     queryFn: async ({ signal }) => (await orNone(notes.entry(memoryKey, signal)))?.entry ?? null
   })
   if (found.error !== null) return <Failure failure={found.error} retry={() => void found.refetch()} />

@@ -23,7 +23,7 @@ interface Search {
   readonly state?: string | undefined
 }
 
-/** What is typed holds until another identity is looked for, by it or by another way to the page. */
+/** Keeps the typed text until the page looks for another identity: by this box, or by another way to the page. */
 const IdentityBox = ({
   id,
   identity,
