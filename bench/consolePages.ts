@@ -3,7 +3,7 @@ import { holdsIn } from "../test/setup/consolePage.ts"
 import type { Browser, Page } from "playwright-core"
 import { type Http, message } from "./turns.ts"
 import { at, connect, pause, text } from "./adapters/Adapter.ts"
-import { countRequests, keyToPaint, litAfterChart, longTasks, stepsOfSlider, usedHeap } from "./consoleProbes.ts"
+import { countRequests, keyToPaint, leapOfSlider, litAfterChart, longTasks, stepsOfSlider, usedHeap } from "./consoleProbes.ts"
 import type { Found } from "./report.ts"
 import { limits } from "../src/domain/limits.ts"
 import { quantile, summarize } from "./statistics.ts"
@@ -95,10 +95,7 @@ export const longLog = async (browser: Browser, system: System, thread: string, 
       const end = Number(await slider.getAttribute("max"))
       const counted = countRequests(page, /\/chart\?/)
       const pos = Math.floor((end * (i + 1)) / 22)
-      const start = performance.now()
-      await slider.fill(String(pos))
-      await page.locator(`.chart[data-pos="${pos}"]`).waitFor()
-      far.push(performance.now() - start)
+      far.push(await leapOfSlider(page, pos))
       requests = Math.max(requests, counted.stop())
     })
   }

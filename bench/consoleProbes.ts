@@ -95,3 +95,19 @@ export const stepsOfSlider = (page: Page, steps: number) =>
     }
     return times
   })()`)
+
+/**
+ * Sets the slider to a position; milliseconds until a frame shows the chart of it. Measured in the page: what drives
+ * the browser looks again only after growing pauses.
+ */
+export const leapOfSlider = (page: Page, pos: number) =>
+  page.evaluate<number>(`(async () => {
+    const slider = document.querySelector("[aria-label='Position in the log']")
+    const chart = slider.closest(".chart")
+    const start = performance.now()
+    // React hears of a value that was set by the element's own setter alone.
+    Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set.call(slider, "${pos}")
+    slider.dispatchEvent(new Event("input", { bubbles: true }))
+    while (chart.dataset.pos !== "${pos}") await new Promise((resolve) => requestAnimationFrame(resolve))
+    return performance.now() - start
+  })()`)
