@@ -3,7 +3,15 @@ import { holdsIn } from "../test/setup/consolePage.ts"
 import type { Browser, Page } from "playwright-core"
 import { type Http, message } from "./turns.ts"
 import { at, connect, pause, text } from "./adapters/Adapter.ts"
-import { countRequests, keyToPaint, leapOfSlider, litAfterChart, longTasks, stepsOfSlider, usedHeap } from "./consoleProbes.ts"
+import {
+  countRequests,
+  keyToPaint,
+  leapOfSlider,
+  litAfterChart,
+  longTasks,
+  stepsOfSlider,
+  usedHeap
+} from "./consoleProbes.ts"
 import type { Found } from "./report.ts"
 import { limits } from "../src/domain/limits.ts"
 import { quantile, summarize } from "./statistics.ts"
