@@ -49,7 +49,7 @@ export const makeScreen = Effect.gen(function* () {
     const { retryAfterSeconds } = yield* spending.against(workspace, agentId, { limit, window })
     const says: AttemptFailure = {
       code: "budget_exceeded",
-      text: "What is left of the agent's budget does not cover the screen.",
+      text: "The rest of the agent's budget does not cover the screen.",
       refused: true,
       budget: true,
       ...(retryAfterSeconds === undefined ? {} : { retryAfterMs: retryAfterSeconds * 1000 })

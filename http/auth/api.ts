@@ -15,8 +15,8 @@ import { KeyId } from "../../src/domain/resourceIds.ts"
 export const AuthContext = Schema.Struct({
   principal: described(Principal, "Who the bearer is taken for."),
   workspaceId: described(Schema.String, "Workspace that the credential belongs to."),
-  scheme: described(Schema.Literals(["APIKeyBearer", "AgentLeaseBearer"]), "What kind of credential it is."),
-  scopes: described(Schema.Array(Scope), "What it may do. Empty for a lease: the operations that take one say so."),
+  scheme: described(Schema.Literals(["APIKeyBearer", "AgentLeaseBearer"]), "Kind of the credential."),
+  scopes: described(Schema.Array(Scope), "Its rights. Empty for a lease: the operations that take one say so."),
   agentId: described(Schema.optionalKey(Schema.String), "Agent that a lease was given to. Absent for keys."),
   threadId: described(Schema.optionalKey(Schema.String), "Thread that a lease was given for. Absent for keys."),
   expiresAt: described(Schema.optionalKey(Timestamp), "When it stops working. Absent: never.")
@@ -24,11 +24,11 @@ export const AuthContext = Schema.Struct({
 
 /** `token` is the secret itself: shown here, once, and stored nowhere. */
 export const KeyCreated = Schema.Struct({
-  key: described(ApiKey, "What is readable of the key."),
+  key: described(ApiKey, "The key without its secret."),
   token: described(Schema.String, "The secret itself: shown here, once, and stored nowhere.")
 }).annotate({ identifier: "ApiKeyCreated" })
 
-export const KeyFound = Schema.Struct({ key: described(ApiKey, "What is readable of the key.") }).annotate({
+export const KeyFound = Schema.Struct({ key: described(ApiKey, "The key without its secret.") }).annotate({
   identifier: "ApiKeyFound"
 })
 

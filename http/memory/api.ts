@@ -71,7 +71,7 @@ const deleteIf = {
 
 const list = {
   query: {
-    prefix: described(Schema.optional(MemoryPrefix), "What the keys begin with, byte by byte. Absent: all."),
+    prefix: described(Schema.optional(MemoryPrefix), "Beginning of the keys, byte by byte. Absent: all keys."),
     limit: limitOf("memoryEntries"),
     cursor: CursorParam
   },

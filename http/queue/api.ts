@@ -52,7 +52,7 @@ export const QueueApi = HttpApiGroup.make("queue")
           summary: "Edit a pending input",
           description:
             "The new content replaces the whole message, and its editor is its principal from then on. " +
-            "What the input is in the queue stays: its place, its mode, its turn."
+            "The input keeps its place, its mode and its turn."
         })
       ),
     HttpApiEndpoint.delete("remove", "/threads/:threadId/queue/:inputId", {
