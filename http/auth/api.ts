@@ -90,7 +90,7 @@ export const AuthApi = HttpApiGroup.make("auth")
       query: {
         descendants: described(
           Schema.optional(flag),
-          "Whether the keys that it has made are revoked as well, and those that they have made. False when absent."
+          "Whether the keys that it has made are revoked as well, and theirs in turn. False when absent."
         )
       },
       success: HttpApiSchema.NoContent
@@ -100,9 +100,9 @@ export const AuthApi = HttpApiGroup.make("auth")
         OpenApi.annotations({
           summary: "Revoke an API key",
           description:
-            "On every node within a second. What it has started goes on, and so do the keys that it has made, " +
-            "unless `descendants=true`: then they are revoked with it, and those that they have made, also where " +
-            "the key itself was revoked before."
+            "Takes effect on every node within a second. Turns that it has started go on, and so do the keys that it " +
+            "has made, unless `descendants=true`: then they are revoked with it, and the keys that they have made, " +
+            "also where the key itself was revoked before."
         })
       ),
     HttpApiEndpoint.post("rotateKey", "/auth/keys/:keyId/rotate", {

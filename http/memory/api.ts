@@ -60,9 +60,8 @@ const key = {
 const ifMatch = {
   "if-match": described(
     IfMatch["if-match"],
-    "An entry's ETag, quotes and all: it means `expectedVersion`. `*`, the default, is any; a list, or what is no " +
-      "ETag, " +
-      "is no version that an entry could have."
+    "An entry's ETag, quotes and all: it means `expectedVersion`. `*`, the default, is any; a list, or anything else " +
+      "but an ETag, is no version that an entry could have."
   )
 }
 const deleteIf = {

@@ -64,7 +64,7 @@ export const QueueApi = HttpApiGroup.make("queue")
       .annotateMerge(
         OpenApi.annotations({
           summary: "Remove a pending input",
-          description: "Removing again what was removed this way changes nothing."
+          description: "Removing an input again changes nothing."
         })
       ),
     HttpApiEndpoint.post("promote", "/threads/:threadId/queue/:inputId/promote", {

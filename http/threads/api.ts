@@ -99,7 +99,7 @@ export const ThreadsApi = HttpApiGroup.make("threads")
         ),
         agentId: described(Schema.optional(AgentId), "Only threads of this agent."),
         identity: described(Schema.optional(Identity), "Only threads that work for this identity."),
-        includeArchived: described(Schema.optional(flag), "Also those that take no input any more. False when absent."),
+        includeArchived: described(Schema.optional(flag), "Also archived threads. False when absent."),
         limit: limitOf("threads"),
         cursor: CursorParam
       },
@@ -109,7 +109,7 @@ export const ThreadsApi = HttpApiGroup.make("threads")
       .annotateMerge(
         OpenApi.annotations({
           summary: "List threads",
-          description: "Newest change first. `state=waiting` lists those that wait on a person or a client."
+          description: "Newest change first. `state=waiting` lists threads that wait on a person or a client."
         })
       ),
     HttpApiEndpoint.get("get", "/threads/:threadId", {

@@ -55,7 +55,7 @@ const SecretFields = {
   token: described(Schema.optionalKey(HeaderSecret), "A token that is sent as the bearer token of every request."),
   signingSecret: described(
     Schema.optionalKey(SigningSecret),
-    "Signs what is sent, as Standard Webhooks has it: `whsec_` and 24 to 64 bytes in base64. It is never sent itself."
+    "Secret that signs requests, as Standard Webhooks has it: `whsec_` and 24 to 64 bytes in base64. It is never sent."
   ),
   previousSigningSecret: described(
     Schema.optionalKey(SigningSecret),

@@ -58,10 +58,7 @@ export const HookDecisionEvent = Schema.Struct({
   latencyMs: described(Schema.Int, "How long the first answer took, in milliseconds."),
   deliveryId: described(Schema.optionalKey(Schema.String), "The delivery that asked. Absent where none was sent."),
   reason: described(Schema.optionalKey(Schema.String), "Why, in words for people."),
-  rewrote: described(
-    Schema.optionalKey(Schema.Boolean),
-    "True when it put something else in the place of what it judged."
-  )
+  rewrote: described(Schema.optionalKey(Schema.Boolean), "True when it replaced the content that it judged.")
 }).annotate({ identifier: "HookDecisionEvent" })
 export type HookDecisionEvent = typeof HookDecisionEvent.Type
 

@@ -160,7 +160,7 @@ export type WaitingFor = typeof WaitingFor.Type
 export const BudgetSpend = Schema.Struct({
   generatedAt: described(Timestamp, "When this was added up."),
   spent: described(Schema.Finite, "USD that the agent has spent on models in the window."),
-  window: described(BudgetWindow, "Over which time: that of the agent's budget, and the last 24 hours without one.")
+  window: described(BudgetWindow, "Time that is summed: the budget's window, or the last 24 hours without a budget.")
 }).annotate({ identifier: "BudgetSpend" })
 export type BudgetSpend = typeof BudgetSpend.Type
 

@@ -142,7 +142,7 @@ export const FeedAppended = Schema.Struct({
         seq: described(Schema.Int, "Seq of the message."),
         duplicate: described(
           Schema.optionalKey(Schema.Boolean),
-          "True where its `dedupeKey` was there already: the seq is that of the message that has it."
+          "True where its `dedupeKey` was there already: the seq belongs to the message that has it."
         )
       })
     ),

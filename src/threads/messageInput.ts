@@ -19,7 +19,7 @@ export const MessageInput = Schema.Struct({
   ),
   model: described(
     Schema.optionalKey(ModelSelector),
-    "Model of the turn that the message begins. Not together with `steer`. Absent: that of the thread, else of " +
+    "Model of the turn that the message begins. Not together with `steer`. Absent: the model of the thread, else of " +
       "its profile."
   ),
   expectedTurnId: described(

@@ -37,8 +37,8 @@ export const ThreadInput = Schema.Struct({
   agentId: described(AgentId, "Agent that works in the thread."),
   identity: Schema.optionalKey(
     identityOf(
-      "Identity that the thread works for. While that is disabled the thread gets no new work. Absent: that of " +
-        "the key, if it has one."
+      "Identity that the thread works for. While that is disabled the thread gets no new work. Absent: the key's " +
+        "identity, if it has one."
     )
   ),
   maxCost: described(Schema.optionalKey(MaxCost), says.maxCost),
