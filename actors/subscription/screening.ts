@@ -1,7 +1,7 @@
 /**
  * The screen: one call of a model, on the agent's budget, that says whether messages are worth a turn.
  *
- * N1. What it may cost is set aside under an id that derives from the look: a job that is repeated finds its own. The
+ * N1. Its highest cost is set aside under an id that derives from the look: a job that is repeated finds its own. The
  *     end of the look settles it (settling.ts).
  */
 import { Effect } from "effect"

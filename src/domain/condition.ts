@@ -3,8 +3,8 @@
  * of a tool's input, hooks of what they judge.
  *
  * K1. A condition answers true, false, or undefined where it cannot be asked: the path leads nowhere,
- *     or to something that `op` does not compare with `value`. Whoever asks decides against the caller
- *     then (fail closed). Only `exists` always knows.
+ *     or to something that `op` does not compare with `value`. The asker decides against the caller then (fail closed).
+ *     Only `exists` always knows.
  * K2. Numbers are compared with numbers, strings with strings, by code point. Nothing is converted.
  * K3. A path follows own properties and array indices (RFC 6901), so no prototype is ever reached.
  */

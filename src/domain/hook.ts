@@ -3,8 +3,8 @@
  * endpoint, to another agent, or to a client.
  *
  * H1. A hook that guards fails closed: before something happens, a question without an answer is a deny,
- *     and a condition whose path leads nowhere matches. What has happened already goes on in both cases,
- *     unless the hook says otherwise.
+ *     and a condition whose path leads nowhere matches. At points after something has happened the turn goes on in both
+ *     cases, unless the hook says otherwise.
  */
 import { Schema } from "effect"
 import { outboundUrl } from "./url.ts"
