@@ -1,17 +1,17 @@
 /**
  * Bulkheads: how many turns of one workspace run on this node at once, and how many of their calls of models, tools and
- * hooks. What comes above stands in line, and other workspaces do not notice. Nothing of it is in the journal.
+ * hooks. Jobs above them stand in line, and other workspaces do not notice. Nothing of it is in the journal.
  *
- * K1. A job first takes its actor's turn slot, which the jobs of one actor share, and then a call slot. Whoever has a
- *     call slot needs nothing more to come to its end, so everybody's turn comes.
+ * K1. A job first takes its actor's turn slot, which the jobs of one actor share, and then a call slot. A job that has
+ *     a call slot needs nothing more to come to its end, so every job's turn comes.
  * K2. A job that only waits for another turn takes no slot. The turn that it waits for goes first.
  * K3. A turn slot is kept as long as a job of its actor has a call slot or wants one, and beyond that until the actor's
  *     host gives it back, since a commit may have more jobs.
  * K4. Time in line is the time in which jobs of an actor wait for a slot and none of its jobs runs. What a node knew of
  *     it is lost with the node: then the time from the actor's last commit to its takeover counts as time in line.
- * K5. The line for turn slots has an end: above it a client that would begin one more turn is refused. What was taken
- *     already waits however long the line is: turns that are taken over, messages behind a turn, whatever an agent
- *     asks.
+ * K5. The line for turn slots has an end: above it a client that would begin one more turn is refused. A command that
+ *     was taken already waits however long the line is: turns that are taken over, messages behind a turn, whatever an
+ *     agent asks.
  */
 import { Effect } from "effect"
 import { limits } from "../src/domain/limits.ts"

@@ -1,8 +1,8 @@
 /**
  * An actor's desk: a task for each job that this node has started for it, until the actor has taken the outcome.
  *
- * The desk outlives the actor's stay in memory: who is lost because the journal did not answer finds, once it is back,
- * what still runs and what came of the rest. `Jobs.ts` says what becomes of the tasks.
+ * The desk outlives the actor's stay in memory: an actor that is lost because the journal did not answer finds, once it
+ * is back, which jobs still run and the outcomes of the rest. `Jobs.ts` says what becomes of the tasks.
  */
 import type { Fiber } from "effect"
 import type { WaitingFor } from "../src/domain/thread.ts"

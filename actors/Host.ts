@@ -4,13 +4,13 @@
  *
  * H1. Nothing is applied, answered, published or performed before the append is committed.
  * H2. An actor whose append was refused is lost for good: its jobs stop, what waits in its mailbox
- *     goes back to whoever finds its owner. One whose append has no known outcome leaves memory too, but
- *     its jobs run on: this node owes it, and whoever loads it finds the truth.
- * H3. What has gathered in a mailbox while an append was under way is decided one after the other and
- *     appended together: three results that come at once are one commit. None of them is answered before that.
- *     An outcome waits a moment for those of other jobs that are under way: nothing goes on without them.
+ *     goes back to whoever finds its owner. An actor whose append has no known outcome leaves memory too, but its jobs
+ *     run on: this node owes it, and whoever loads it finds the truth.
+ * H3. Commands that have gathered in a mailbox while an append was under way are decided one after the other and
+ *     appended together: three results that come at once are one commit. None of them is answered before that. An
+ *     outcome waits a moment for those of other jobs that are under way: nothing goes on without them.
  * H4. A command that may have been taken before is not taken a second time: it gets the first's answer.
- * H5. What waits in the inbox for an actor comes before an input that is asked of it directly.
+ * H5. Inputs that wait in the inbox for an actor come before an input that is asked of it directly.
  * H6. Without a lease nothing is decided: what is asked goes back to whoever finds the owner.
  * H7. A mailbox has a capacity. Above it commands of clients are refused; outcomes of jobs, the time, rows of the inbox
  *     and what may have been taken before never are.

@@ -3,13 +3,13 @@
  *
  * D1. A job never fails into the void: its outcome stays on the actor's desk until a commit has taken it, until the
  *     turn's end has stopped the job, or until another node has the actor.
- * D2. An actor that is taken up again is told the outcomes in hand first. What still runs for it is left to run; what
- *     its chart no longer asks for is stopped.
+ * D2. An actor that is taken up again is told the outcomes in hand first. A job that still runs for it is left to run;
+ *     a job that its chart no longer asks for is stopped.
  * D3. A job that must not be repeated is performed only when nobody has started it. This node knows what it has started
- *     for as long as it owns the actor; one that may have run and has no outcome is told as lost.
- * D4. A node that leaves withholds what can be repeated: whoever takes the actor over performs it. What cannot be
- *     repeated is started, and has the rest of the time that the node takes to leave. What can be repeated and stands
- *     in line is withheld too.
+ *     for as long as it owns the actor; a job that may have run and has no outcome is told as lost.
+ * D4. A node that leaves withholds what can be repeated: whoever takes the actor over performs it. A job that cannot be
+ *     repeated is started, and has the rest of the time that the node takes to leave. A repeatable job that stands in
+ *     line is withheld too.
  * D5. Two jobs of one name would have one outcome: the second is not started beside the first.
  * D6. The turn slot of an actor is given back when none of its jobs has a call slot or wants one, and no outcome is on
  *     its way to it: what an outcome asks for goes on in the same slot, and a turn's end leaves it to whoever is next.

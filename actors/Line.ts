@@ -2,9 +2,9 @@
  * A room that many share, and the line before it: what they hold together stays below a cap, and who finds no room
  * waits.
  *
- * C1. Who waits is let in by order of coming, however small those behind are; one that is larger than the cap goes in
- *     alone. Those that go first have a line of their own, which is let in before the other.
- * C2. Whoever leaves, waiting or inside, leaves no trace.
+ * C1. Waiters are let in by order of coming, however small the next ones are; a waiter that is larger than the cap goes
+ *     in alone. Those that go first have a line of their own, which is let in before the other.
+ * C2. A waiter that leaves, in the line or inside, leaves no trace.
  */
 
 export interface Guest {

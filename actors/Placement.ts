@@ -4,7 +4,7 @@
  *
  * P1. Rendezvous: a shard goes to the node that draws the highest number for it, so that a node that
  *     comes or goes moves hardly more than its own share.
- * P2. No node gets more than a tenth above its share: who is full is passed over.
+ * P2. No node gets more than a tenth above its share: a node that is full is passed over.
  * P3. A placement says where to ask, never who owns: an actor that lives elsewhere stays there.
  * P4. A node that is on its way out has no shards.
  * P5. While a node of an earlier version lives, all work with its 256 shards, so that all find the same.

@@ -1,12 +1,12 @@
 /**
- * The actors of one kind on this node: how commands reach them, and what becomes of those that are lost.
+ * The actors of one kind on this node: how commands reach them, and what follows when one is lost.
  * `activation.ts` brings them into memory, `leaving.ts` out of it, `residents.ts` holds them, `obligations.ts` what is
  * owed to the others, `answering.ts` answers other nodes, and `wakeable.ts` is what the sweep has of them.
  *
  * R1. An actor that was lost while it had something to do is owed: this node takes it up again, whatever else the sweep
  *     can or cannot read.
- * R2. A command for an actor that is not here goes to the node that has it, or is to have it. What only this node may
- *     ask (a job's outcome, the time) never leaves it.
+ * R2. A command for an actor that is not here goes to the node that has it, or is to have it. Commands that only this
+ *     node may send (a job's outcome, the time) never leave it.
  */
 import { Effect, type Fiber } from "effect"
 import { Bus } from "../src/bus/Bus.ts"
@@ -35,7 +35,7 @@ import { makeWakeable } from "./wakeable.ts"
 export interface RegistryOptions {
   /** Milliseconds at rest after which an actor leaves memory. */
   readonly idleMs: number
-  /** Fruitless claims after which an actor's work is given up. */
+  /** Takeovers without progress after which an actor's work is given up. */
   readonly takeoverLimit: number
   /** Actors in memory, as long as others rest (G4 of leaving.ts). */
   readonly mostActors: number

@@ -6,12 +6,12 @@
  * W1. A pass that fails is logged and followed by the next; the sweep itself never ends.
  * W2. A takeover resumes at most so many actors at once: a dead node's work does not arrive as one herd.
  * W3. A hint, or a change in the list of nodes, brings the next look forward. Losing every hint costs a second.
- * W4. What another node is to take, and has not taken when it is seen a second time, is taken by a third: a
+ * W4. An actor that another node is to take, and has not taken when it is seen a second time, is taken by a third: a
  *     node that lives and does nothing strands nobody.
  * W5. Leaving: the list of nodes says so first, and the others are told to read it. Only then is anything given back,
  *     so that whoever is woken knows that it is to take over. A node that was not told reads the list by its next beat.
- * W6. What is due within some looks is taken up already, as long as there is room, and is told the time when its moment
- *     comes: neither the claims nor the wait for a look come on top of that.
+ * W6. An actor that is due within some looks is taken up already, as long as there is room, and is told the time when
+ *     its moment comes: neither the claims nor the wait for a look come on top of that.
  */
 import { Context, Effect, Latch, Layer, Schedule } from "effect"
 import { Bus } from "../src/bus/Bus.ts"

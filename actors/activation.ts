@@ -3,7 +3,7 @@
  *
  * V1. One live actor per id: concurrent first commands share one claim.
  * V2. A claim, a load or a fold that comes to nothing leaves the actor owed: it may be this node's by then.
- *     One that breaks is left alone until its pause is over: whoever asks for it is told how long.
+ *     An actor that breaks is left alone until its pause is over: whoever asks for it is told how long.
  * V3. Work that is taken up again and again without progress is given up: its actor is told so, and if it breaks over
  *     that too, it is set aside in the journal by a statement that decides nothing, until a command wakes it. The head
  *     alone decides, so that an actor that cannot be loaded is set aside as well.
@@ -35,7 +35,7 @@ export interface ActivationOptions<Snapshot, Request> {
   readonly push: (live: Activation<Snapshot, Request>, item: Item<Request>) => void
   /** The node takes nothing new. */
   readonly closed: () => boolean
-  /** Fruitless claims after which an actor's work is given up. */
+  /** Takeovers without progress after which an actor's work is given up. */
   readonly takeoverLimit: number
 }
 

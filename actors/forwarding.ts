@@ -1,9 +1,9 @@
 /**
  * Brings a command to an actor that is not in this node's memory, wherever it is.
  *
- * F1. Asked is the node that was found to have the actor, else the one that is to have it. Nobody is
+ * F1. The question goes to the node that was found to have the actor, else to the node that is to have it. No node is
  *     asked twice.
- * F2. Who has no answer, or will not take the question, is passed over: this node claims the actor,
+ * F2. A node that has no answer, or will not take the question, is passed over: this node claims the actor,
  *     and the journal says by its own clock whether the owner still lives. If so, the command has
  *     nobody to go to (`Unreachable`, elsewhere).
  * F3. A command that may have been taken by one who did not answer says so from then on (`again`).

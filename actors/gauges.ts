@@ -1,5 +1,6 @@
 /**
- * What a node says of itself from time to time: actors, jobs, how late the sweep is, statements, connections, notices.
+ * Reports of a node on itself, from time to time: actors, jobs, how late the sweep is, statements, connections,
+ * notices.
  */
 import { Effect, Layer, Schedule } from "effect"
 import { Database } from "../src/database/Database.ts"

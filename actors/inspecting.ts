@@ -4,7 +4,7 @@
  *
  * N1. A fold begins where nothing is under way: at a turn's first fact, or at the first of all.
  * N2. A long log is read piece by piece, and others have the thread in between; so many logs are read at once.
- * N3. Whoever goes on reading where a fold has come by lately pays for what lies behind that place alone.
+ * N3. A reader that goes on where a fold has come by lately pays only for the log behind that place.
  */
 import { Context, Effect, Layer, Semaphore } from "effect"
 import type { Inspected, Now } from "../machines/inspected.ts"

@@ -1,13 +1,12 @@
 /**
  * How actors leave this node's memory when nothing is wrong: because they rest, or because the node goes.
  *
- * G1. An actor at rest leaves memory some time after its last command, keeping its owner: coming back costs a read. One
- *     that has something to do later is released, so that the sweep of any node finds it before the moment comes; one
- *     that is to be told the time soon stays (W6 of Sweep.ts).
+ * G1. An actor at rest leaves memory some time after its last command, keeping its owner: coming back costs a read. An
+ *     actor that has something to do later is released, so that the sweep of any node finds it before the moment comes;
+ *     an actor that is to be told the time soon stays (W6 of Sweep.ts).
  * G2. An actor at rest whose shard is another node's by now is released: that node gets it without a theft.
- * G3. What could not be released is owed.
- * G4. While more actors are here than a node is to hold, those at rest leave at once, first those that have rested
- *     longest.
+ * G3. An actor that could not be released is owed.
+ * G4. While more actors are here than a node is to hold, actors at rest leave at once, the longest at rest first.
  */
 import { Cause, Effect } from "effect"
 import type { Bus } from "../src/bus/Bus.ts"

@@ -1,4 +1,4 @@
-/** One actor in memory, and what becomes of its commands on their way through it. */
+/** One actor in memory, and the way of its commands through it. */
 import type { Exit } from "effect"
 import type { Head } from "../src/journal/Journal.ts"
 import { type ActorError, type Reply, Unreachable } from "./Actor.ts"

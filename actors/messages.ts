@@ -1,5 +1,5 @@
 /**
- * What nodes say to each other about actors: one question, one reply, each a JSON text. Both are
+ * The messages of nodes to each other about actors: one question, one reply, each a JSON text. Both are
  * decoded, however they came: other versions and strangers may speak on the same subjects.
  */
 import { Option, Schema } from "effect"

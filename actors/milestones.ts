@@ -2,7 +2,7 @@
  * Milestones in logs at which a fold has come by lately: whoever reads the steps of an actor page by page, or follows
  * them, goes on from there and not from the beginning.
  *
- * L1. A log only grows, so that a milestone in it stays true. What is kept is bounded in number and in characters.
+ * L1. A log only grows, so that a milestone in it stays true. Milestones are bounded in number and in characters.
  */
 import { LRUCache } from "lru-cache"
 import type { Milestone } from "../machines/steps.ts"

@@ -6,8 +6,8 @@
  *     node's and may have something to do. It leaves when it is back in memory, when another node has it, or when there
  *     is nothing left to do: never because somebody looked.
  * O2. Its desk stays with it: jobs that still run, and outcomes in hand.
- * O3. What comes back again and again does so with growing pauses: where the journal does not answer a few seconds at
- *     most, where the actor breaks five minutes.
+ * O3. An obligation that comes back again and again does so with growing pauses: where the journal does not answer a
+ *     few seconds at most, where the actor breaks five minutes.
  */
 import type { ActorRef } from "../src/journal/Journal.ts"
 import { Desk } from "./Desk.ts"

@@ -4,7 +4,7 @@
  * its feeds. The gate asks by the ids in the path, for every
  * endpoint alike, so that no handler can forget it.
  *
- * V1. What is not reached is answered as what is not there.
+ * V1. Things out of reach are answered as if they were not there.
  * V2. A thread never changes its agent: whose it is is read once.
  */
 import { Context, Effect, Layer } from "effect"

@@ -1,5 +1,5 @@
 /**
- * What a bearer credential stands for, remembered for as long as that is safe.
+ * The rights behind a bearer credential, remembered for as long as that is safe.
  *
  * A1. A credential is remembered under its SHA-256: no secret stays in memory, but the last of each open connection
  *     beside that connection, whose next request most likely brings it again.
@@ -9,7 +9,7 @@
  *     key that was just made works everywhere at once: nobody has tried it before.
  * A4. Uses are written off the request path, at most once a minute and key.
  * A5. A credential that was good when everything was forgotten is familiar: looking it up again is nobody's guess.
- * A6. Other nodes are told of a revoke or a disable; who is not reached learns it by A2.
+ * A6. Other nodes are told of a revoke or a disable; a node that is not reached learns it by A2.
  */
 import { Context, Effect, Layer } from "effect"
 import { LRUCache } from "lru-cache"

@@ -1,5 +1,5 @@
 /**
- * What surrounds every answer of the server, of routes and of what is none: its request id and
+ * What every answer of the server carries, whether a route matched or not: its request id and
  * security headers, 404 and 405 for what no route takes, and a 500 that says nothing for what broke.
  *
  * F1. Every answer carries X-Request-Id; every error, an ErrorResponse.

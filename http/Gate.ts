@@ -5,9 +5,9 @@
  *
  * G1. Nothing of a request is looked at, and nothing of the database, before its credential is known
  *     to be good.
- * G2. Whoever brings no good credential is counted by address, before the database is asked.
- * G3. What the endpoint asks for is worked out once, when the routes are built.
- * G4. What a lease or a trigger does not reach (Coverage.ts) is refused before its body is read.
+ * G2. A client without a good credential is counted by address, before the database is asked.
+ * G3. The endpoint's demands are worked out once, when the routes are built.
+ * G4. A request beyond the reach of its lease or trigger (Coverage.ts) is refused before its body is read.
  */
 import { Context, Effect, Layer, type Types } from "effect"
 import { HttpMethod, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"

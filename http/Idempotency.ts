@@ -3,8 +3,8 @@
  * and gets the same answer.
  *
  * I1. A key belongs to a credential (a lease is one for itself), a method and a path with its ids. Only hashes of it
- *     are kept, and of the body one that is keyed with the credential: a body may hold a secret that is short enough to
- *     guess.
+ *     are kept, and a hash of the body that is keyed with the credential: a body may hold a secret that is short enough
+ *     to guess.
  * I2. The answer is stored in the same transaction as the effect, by whoever writes the effect: in
  *     the actor's append (`Append.keys`), or by `keepAnswer` (src/idempotency/rows.ts) in a repository's transaction.
  * I3. Only 2xx answers are kept: a refusal may be repeated with another outcome.

@@ -1,5 +1,5 @@
 /**
- * What an agent's lease stands for at this moment.
+ * The rights of an agent's lease at this moment.
  *
  * K1. A lease is good while its turn runs or waits, and until its own end: of a thread that lives here the actor is
  *     asked at every use; of another one the head is read, and believed for a second. A turn that is over never comes
@@ -8,7 +8,7 @@
  *     are asked at every use, from memory (src/agents/Directory.ts, Y2).
  * K3. A lease is remembered under its SHA-256, with what never changes: no secret stays in memory, but the last of each
  *     open connection beside that connection.
- * K4. What no server key vouches for costs the database nothing.
+ * K4. A token that no server key vouches for costs the database nothing.
  */
 import { Context, Effect, Layer } from "effect"
 import { LRUCache } from "lru-cache"

@@ -3,11 +3,11 @@
  *
  * C1. Above `connections` those on which nothing is under way make room: whoever has the most of them loses the oldest,
  *     and all that came with no good credential are one. Where there are none, the new one is closed at once.
- * C2. An answer of which the kernel has taken nothing for `answerMs` ends its connection, as does one on which no
- *     request comes for `idleMs`. Streams keep their own rule. Looked at three times in the shorter of the two: an
- *     answer may have the time of one look less. The kernel takes bytes in lumps of some 40 KB: a reader of 1 KiB a
- *     second is seen every 40 s.
- * C3. A body of which nothing came for `silenceMs`, or less than `windowBytes` in `windowMs`, ends its connection, with
+ * C2. A connection ends when the kernel has taken nothing of its answer for `answerMs`, or when no request comes on it
+ *     for `idleMs`. Streams keep their own rule. Looked at three times in the shorter of the two: an answer may have
+ *     the time of one look less. The kernel takes bytes in lumps of some 40 KB: a reader of 1 KiB a second is seen
+ *     every 40 s.
+ * C3. A connection ends when nothing of its body comes for `silenceMs`, or less than `windowBytes` in `windowMs`: with
  *     408 if nothing was answered yet. Time in which we do not read what came does not count.
  * C4. No request costs a timer: Node's own one for each socket, and one sweep over bodies that are still on their way.
  */

@@ -6,7 +6,7 @@
  * R2. A request that one bucket refuses takes nothing from the other.
  * R3. The headers tell what is left in each bucket that the caller has.
  * R4. A body or an answer costs one request more for each `pieceBytes` of it: a hundred pages of a megabyte are not a
- *     hundred small questions. What is known only afterwards makes a debt: nothing is refused half-way, the next
+ *     hundred small questions. A cost that is known only afterwards makes a debt: nothing is refused half-way, the next
  *     request waits.
  */
 import { Context, Layer } from "effect"

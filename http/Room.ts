@@ -4,7 +4,7 @@
  *
  * H1. Answers: what the kernel has not taken. At most `answerBytes` for the node (503 above), `answersPerKey` of one
  *     key at once and `shareBytes` of it (429 above). Looked at as often as every 50 ms while requests come: no request
- *     pays for it. Of one key no more than its share counts for the node, however much came between two looks. Answers
+ *     pays for it. A key counts for the node with no more than its share, however much came between two looks. Answers
  *     to requests without a good credential do not count: they are a few bytes, or the same ones for all
  *     (reference.ts).
  * H2. Bodies: what has come of those that did not come in one piece. At most `bodyBytes` for the node (503 above), and

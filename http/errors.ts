@@ -12,8 +12,8 @@ import { Data, Predicate, Schema, SchemaTransformation } from "effect"
 import { described } from "../src/domain/described.ts"
 
 export const ErrorResponse = Schema.Struct({
-  error: described(Schema.String, "What is wrong, as a stable word to act on."),
-  message: described(Schema.String, "What is wrong, for people. It says which field, where one is."),
+  error: described(Schema.String, "The problem, as a stable word to act on."),
+  message: described(Schema.String, "The problem, for people. It says which field, where one is."),
   code: described(Schema.optionalKey(Schema.String), "A finer cause, for machines."),
   attemptsRemaining: described(Schema.optionalKey(Schema.Int), "How many more attempts are taken."),
   currentVersion: described(

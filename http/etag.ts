@@ -26,7 +26,7 @@ export const IfMatch = {
 export const IfNoneMatch = {
   "if-none-match": described(
     Schema.optionalKey(Schema.String),
-    "ETags of what the client has, quotes and all, or `*`: where one matches, the answer is 304 without a body."
+    "ETags that the client has, quotes and all, or `*`: where one matches, the answer is 304 without a body."
   )
 }
 

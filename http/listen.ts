@@ -1,7 +1,7 @@
 /**
  * The listener: Node's HTTP server with its limits, under Effect's router.
  *
- * N1. What is not HTTP gets an ErrorResponse too, and the connection is closed.
+ * N1. Bytes that are no HTTP get an ErrorResponse too, and the connection is closed.
  * N2. Connections are peers: one request of each at a time, at a least pace (Peer.ts, Peers.ts, Room.ts).
  * N3. Nothing is upgraded: a request that asks for it is answered as if it had not.
  * N4. When the scope closes, no new connection is taken, idle ones are closed, and requests under way

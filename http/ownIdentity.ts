@@ -1,4 +1,4 @@
-/** Whoever is bound to an identity makes threads, keys, schedules and subscriptions of that identity only. */
+/** A key that is bound to an identity makes threads, keys, schedules and subscriptions of that identity only. */
 import type { Caller } from "./Caller.ts"
 import { Refused } from "./errors.ts"
 

@@ -1,6 +1,6 @@
 /**
- * The hash under which a credential is remembered. Of each open connection the last token is kept beside it, whose
- * next request most likely brings it again.
+ * The hash under which a credential is remembered. The last token of each open connection is kept beside it, whose next
+ * request most likely brings it again.
  */
 import { hashKey } from "../src/keys/keyText.ts"
 

@@ -1,6 +1,6 @@
 /**
- * What every kind's chart is driven by: a command goes in, the next snapshot, the facts to journal and the jobs to
- * perform come out. Pure.
+ * Drives every kind's chart: a command goes in, the next snapshot, the facts to journal and the jobs to perform come
+ * out. Pure.
  */
 import {
   type AnyActorScope,

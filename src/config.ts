@@ -1,8 +1,8 @@
 /**
  * The settings of one server process, read once from the environment. No other file reads the process's environment.
  *
- * Every variable is checked before anything starts, and all that is wrong is told at once, each with what to do about
- * it. A name beginning with TROUPE_ that is no variable is told too: most likely it is one of them, mistyped.
+ * Every variable is checked before anything starts, and all problems are told at once, each with what to do about it. A
+ * name beginning with TROUPE_ that is no variable is told too: most likely it is one of them, mistyped.
  */
 import { Config, ConfigProvider, Context, Data, Effect, Option, type Redacted, Result } from "effect"
 import type { Mode } from "./config/forms.ts"

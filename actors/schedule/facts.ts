@@ -1,4 +1,4 @@
-/** A schedule's facts as the journal's rows, and back. What is public is a run, as the API shows it. */
+/** A schedule's facts as the journal's rows, and back. A run is public, as the API shows it. */
 import type { Fact } from "../../machines/schedule/facts.ts"
 import type { WrittenFact } from "../../machines/inspected.ts"
 import { toTimestamp } from "../../src/domain/time.ts"

@@ -3,7 +3,7 @@
  * the wait for it.
  *
  * E1. The log alone says that a turn is over. A hint only brings the look at it forward.
- * E2. Whoever waits listens first and looks then: an end in between rings.
+ * E2. A waiter listens first and looks then: an end in between rings.
  */
 import { Duration, Effect, Latch, Schema } from "effect"
 import type { Bus } from "../../src/bus/Bus.ts"

@@ -1,13 +1,13 @@
 /**
  * The jobs of a schedule: to have its message submitted, and to wait for the end of a turn.
  *
- * G1. What a run sends has ids that derive from the run: begun again after a crash, it is taken once. Its schedule may
- *     name another thread by then: so whoever begins it again asks first which thread has taken it.
+ * G1. The message of a run has ids that derive from the run: begun again after a crash, it is taken once. Its schedule
+ *     may name another thread by then: so whoever begins it again asks first which thread has taken it.
  * G2. A failure that may pass is tried again, for five minutes. After that the run has failed, unless a thread has
  *     taken its message: the answer to an attempt may have been lost. The run waits until the database says which.
  * G3. Turns that lead to each other by way of a schedule count on: a run has the hops of the turn that has made or
  *     changed the schedule, or wants it to run.
- * G4. Of `interrupt`, an instant begins once the turn before is cancelled, and not beside it. A run by hand cancels
+ * G4. With `interrupt`, an instant begins once the turn before is cancelled, and not beside it. A run by hand cancels
  *     nothing, whatever overlap says.
  */
 import { Data, Duration, Effect } from "effect"

@@ -1,7 +1,7 @@
 /**
  * Performs a subscription's jobs: tells the feed, looks, hands over. Each outcome comes back as a request.
  *
- * F1. What cannot be had of the database is no outcome: the job waits and tries again.
+ * F1. A database that does not answer is no outcome: the job waits and tries again.
  */
 import { Effect, Schedule } from "effect"
 import type { Job } from "../../machines/subscription/draft.ts"

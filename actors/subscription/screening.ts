@@ -1,7 +1,7 @@
 /**
  * The screen: one call of a model, on the agent's budget, that says whether messages are worth a turn.
  *
- * N1. What it may cost is set aside under an id that derives from the look: a job that is repeated finds its own. The
+ * N1. Its highest cost is set aside under an id that derives from the look: a job that is repeated finds its own. The
  *     end of the look settles it (settling.ts).
  */
 import { Effect } from "effect"
@@ -49,7 +49,7 @@ export const makeScreen = Effect.gen(function* () {
     const { retryAfterSeconds } = yield* spending.against(workspace, agentId, { limit, window })
     const says: AttemptFailure = {
       code: "budget_exceeded",
-      text: "What is left of the agent's budget does not cover the screen.",
+      text: "The rest of the agent's budget does not cover the screen.",
       refused: true,
       budget: true,
       ...(retryAfterSeconds === undefined ? {} : { retryAfterMs: retryAfterSeconds * 1000 })

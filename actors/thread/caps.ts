@@ -1,6 +1,7 @@
 /**
- * Whether a fresh input could still be paid for: one that could not is refused to its sender (402), rather than as a
- * turn that fails. What is asked here is what has been spent; what runs now is asked for before each call (Budgets.ts).
+ * Whether a fresh input could still be paid for: a message that could not is refused to its sender (402), rather than
+ * as a turn that fails. What is asked here is what has been spent; what runs now is asked for before each call
+ * (Budgets.ts).
  */
 import { Effect } from "effect"
 import { flatMapNow } from "../../src/now.ts"

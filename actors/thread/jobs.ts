@@ -1,4 +1,4 @@
-/** How a thread's jobs are told apart, and what becomes of one that is lost. */
+/** How a thread's jobs are told apart, and the outcome of a job that is lost. */
 import type { Job } from "../../machines/thread/draft.ts"
 import type { Run } from "../Kind.ts"
 import type { Outcome } from "./requests.ts"

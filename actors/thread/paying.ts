@@ -29,8 +29,8 @@ export interface PricedCall {
 
 const overBudget = {
   model_not_priced: "The turn's agent or thread has a budget by now, and the model has no known price.",
-  budget_exceeded: "What is left of the agent's budget does not cover the call of this model.",
-  thread_cost_exceeded: "What is left of the thread's maxCost does not cover the call of this model."
+  budget_exceeded: "The rest of the agent's budget does not cover the call of this model.",
+  thread_cost_exceeded: "The rest of the thread's maxCost does not cover the call of this model."
 }
 
 export const makePaying = ({ budgets, isCapped, needed, prices }: Paying) => {

@@ -52,7 +52,7 @@ export const makePrepare = (preparing: Preparing) => {
     if (archivedAt === undefined && !(yield* preparing.compactable(being)))
       return yield* new Declined({
         reason: "nothing_to_compact",
-        message: "There is no turn before those that stay as they are."
+        message: "There is no turn before the turns that stay as they are."
       })
     return { at, command: { ...request, at }, ...(yield* shown(being)) }
   })

@@ -1,6 +1,6 @@
 /**
- * Room that many effects share, as `Line.ts` lets them in (C1). Whoever is interrupted, waiting or inside, leaves no
- * trace (C2).
+ * Room that many effects share, as `Line.ts` lets them in (C1). An effect that is interrupted, waiting or inside,
+ * leaves no trace (C2).
  */
 import { Effect } from "effect"
 import { type Guest, Line } from "../Line.ts"

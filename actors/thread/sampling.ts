@@ -1,6 +1,6 @@
 /**
- * Model calls of a thread: a response of its turn, and a summary of its conversation. What a call may cost is set aside
- * first; pieces of a response are published as they come, unless hooks have to judge it before anybody sees it.
+ * Model calls of a thread: a response of its turn, and a summary of its conversation. The highest cost of a call is set
+ * aside first; pieces of a response are published as they come, unless hooks have to judge it before anybody sees it.
  */
 import { Effect } from "effect"
 import type { Bus } from "../../src/bus/Bus.ts"

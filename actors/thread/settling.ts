@@ -1,8 +1,8 @@
 /**
  * What an append settles of the model call that was under way: its reservation goes with the fact that tells what
  * became of it, and its cost is booked with that. A call that was cut off costs its prompt's price, which the
- * reservation knows: by an interrupt, and by a provider that had begun to answer and has not said what was used. One
- * that has refused to answer costs nothing.
+ * reservation knows: by an interrupt, and by a provider that had begun to answer and has not said what was used. A
+ * provider that has refused to answer costs nothing.
  */
 import { reservationOf, summaryReservationOf } from "../../src/agents/Budgets.ts"
 import type { ModelUsage } from "../../src/domain/usage.ts"

@@ -1,9 +1,9 @@
 /**
  * The one way of whatever may park: asks the policy, then carries the action out or parks it.
  *
- * A1. What would be refused is refused at once: a change is tried in a transaction that is withdrawn, a read is read, a
- *     command says what it refuses. Nothing hopeless parks.
- * A2. What runs at once is written with its kept answer, as any other POST is (http/writes.ts).
+ * A1. A request that would be refused is refused at once: a change is tried in a transaction that is withdrawn, a read
+ *     is read, a command says what it refuses. Nothing hopeless parks.
+ * A2. A request that runs at once is written with its kept answer, as any other POST is (http/writes.ts).
  */
 import { Context, Effect, Layer, Result } from "effect"
 import { HttpServerRequest, type HttpServerResponse } from "effect/http"

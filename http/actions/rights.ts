@@ -1,9 +1,9 @@
 /**
  * Why what was approved may not be carried out any more: the call itself would be refused so now.
  *
- * J1. Of a key its end, its scopes and its identity are asked. Of an agent the identities of its thread and its own, as
- *     for a lease (http/Leases.ts, E2), that it is not archived, and what its roles say of the tool that stands for the
- *     action.
+ * J1. The end, the scopes and the identity of a key are looked up. Of an agent the identities of its thread and its
+ *     own, as for a lease (http/Leases.ts, E2), that it is not archived, and what its roles say of the tool that stands
+ *     for the action.
  * J2. What is asked here may wait for the connections of reads, and never for those of transactions: the one that holds
  *     the operation meanwhile waits for no other one (src/database/Database.ts, C1).
  */

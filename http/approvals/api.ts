@@ -35,7 +35,7 @@ export const ApprovalsApi = HttpApiGroup.make("approvals")
         OpenApi.annotations({
           summary: "Replace the approval policy",
           description:
-            "It holds for requests from now on, on all nodes within a second; what is parked stays parked. An agent " +
+            "It holds for requests from now on, on all nodes within a second; parked requests stay parked. An agent " +
             "that disables or enables an identity is parked whatever a rule says."
         })
       )

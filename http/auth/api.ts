@@ -15,8 +15,8 @@ import { KeyId } from "../../src/domain/resourceIds.ts"
 export const AuthContext = Schema.Struct({
   principal: described(Principal, "Who the bearer is taken for."),
   workspaceId: described(Schema.String, "Workspace that the credential belongs to."),
-  scheme: described(Schema.Literals(["APIKeyBearer", "AgentLeaseBearer"]), "What kind of credential it is."),
-  scopes: described(Schema.Array(Scope), "What it may do. Empty for a lease: the operations that take one say so."),
+  scheme: described(Schema.Literals(["APIKeyBearer", "AgentLeaseBearer"]), "Kind of the credential."),
+  scopes: described(Schema.Array(Scope), "Its rights. Empty for a lease: the operations that take one say so."),
   agentId: described(Schema.optionalKey(Schema.String), "Agent that a lease was given to. Absent for keys."),
   threadId: described(Schema.optionalKey(Schema.String), "Thread that a lease was given for. Absent for keys."),
   expiresAt: described(Schema.optionalKey(Timestamp), "When it stops working. Absent: never.")
@@ -24,11 +24,11 @@ export const AuthContext = Schema.Struct({
 
 /** `token` is the secret itself: shown here, once, and stored nowhere. */
 export const KeyCreated = Schema.Struct({
-  key: described(ApiKey, "What is readable of the key."),
+  key: described(ApiKey, "The key without its secret."),
   token: described(Schema.String, "The secret itself: shown here, once, and stored nowhere.")
 }).annotate({ identifier: "ApiKeyCreated" })
 
-export const KeyFound = Schema.Struct({ key: described(ApiKey, "What is readable of the key.") }).annotate({
+export const KeyFound = Schema.Struct({ key: described(ApiKey, "The key without its secret.") }).annotate({
   identifier: "ApiKeyFound"
 })
 
@@ -90,7 +90,7 @@ export const AuthApi = HttpApiGroup.make("auth")
       query: {
         descendants: described(
           Schema.optional(flag),
-          "Whether the keys that it has made are revoked as well, and those that they have made. False when absent."
+          "Whether the keys that it has made are revoked as well, and theirs in turn. False when absent."
         )
       },
       success: HttpApiSchema.NoContent
@@ -100,9 +100,9 @@ export const AuthApi = HttpApiGroup.make("auth")
         OpenApi.annotations({
           summary: "Revoke an API key",
           description:
-            "On every node within a second. What it has started goes on, and so do the keys that it has made, " +
-            "unless `descendants=true`: then they are revoked with it, and those that they have made, also where " +
-            "the key itself was revoked before."
+            "Takes effect on every node within a second. Turns that it has started go on, and so do the keys that it " +
+            "has made, unless `descendants=true`: then they are revoked with it, and the keys that they have made, " +
+            "also where the key itself was revoked before."
         })
       ),
     HttpApiEndpoint.post("rotateKey", "/auth/keys/:keyId/rotate", {

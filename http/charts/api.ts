@@ -7,9 +7,9 @@ import { access } from "../access.ts"
 
 const State = Schema.Struct({
   id: described(Schema.String, "Path of the state, such as `running.sampling`."),
-  parent: described(Schema.optionalKey(Schema.String), "The state that it is a part of. Absent of those at the top."),
+  parent: described(Schema.optionalKey(Schema.String), "The state that it is a part of. Absent for states at the top."),
   initial: described(Schema.optionalKey(Schema.String), "A state with parts begins in this part."),
-  description: described(Schema.String, "What it means.")
+  description: described(Schema.String, "The state's meaning.")
 }).annotate({ identifier: "ChartState" })
 
 const Transition = Schema.Struct({
@@ -22,19 +22,19 @@ const Transition = Schema.Struct({
   ),
   guard: described(
     Schema.optionalKey(Schema.String),
-    "What has to hold, by name; where guards are composed, their names with `and`, `or` and `not(…)`."
+    "Name of the guard that has to hold; where guards are composed, their names with `and`, `or` and `not(…)`."
   ),
-  actions: described(Schema.Array(Schema.String), "What it does, by name."),
+  actions: described(Schema.Array(Schema.String), "Names of the actions that it takes."),
   reenter: described(Schema.optionalKey(Schema.Literal(true)), "The state is left, and entered again."),
-  description: described(Schema.String, "What happens.")
+  description: described(Schema.String, "The transition's meaning.")
 }).annotate({ identifier: "ChartTransition" })
 
 export const Chart = Schema.Struct({
-  kind: described(Schema.Literals(chartKinds), "What it is of: a kind of actor, a call of a tool, a chain of hooks."),
+  kind: described(Schema.Literals(chartKinds), "Its subject: a kind of actor, a call of a tool, a chain of hooks."),
   version: described(Schema.String, "A hash of the rest: another one is another chart."),
   initial: described(Schema.String, "The state that everything begins in."),
   states: described(Schema.Array(State), "A state stands behind the state that it is a part of."),
-  transitions: described(Schema.Array(Transition), "Those of a state in the order in which they are tried.")
+  transitions: described(Schema.Array(Transition), "Transitions, for each state in the order in which they are tried.")
 }).annotate({ identifier: "Chart" })
 export type Chart = typeof Chart.Type
 
@@ -57,7 +57,7 @@ export const ChartsApi = HttpApiGroup.make("charts")
         })
       ),
     HttpApiEndpoint.get("get", "/charts/:kind", {
-      params: { kind: described(Schema.String, "What the chart is of.") },
+      params: { kind: described(Schema.String, "Kind of the chart.") },
       success: ChartAnswer
     })
       .annotateMerge(access("read"))

@@ -89,7 +89,7 @@ export const ConnectionsApi = HttpApiGroup.make("connections")
           summary: "Delete a connection",
           description:
             "For good, with its secret. Refused while a toolset uses it, or a hook of a profile's latest version " +
-            "or of one that an agent is pinned to."
+            "or of a version that an agent is pinned to."
         })
       )
   )

@@ -40,7 +40,7 @@ export const FeedsApi = HttpApiGroup.make("feeds")
       ),
     HttpApiEndpoint.get("list", "/feeds", {
       query: {
-        namePrefix: described(Schema.optional(FeedName), "What their names begin with."),
+        namePrefix: described(Schema.optional(FeedName), "Beginning of their names."),
         tag: described(Schema.optional(Tag), "A tag that they have."),
         includeArchived: described(
           Schema.optional(flag),

@@ -27,7 +27,7 @@ export const HookDecisionPage = Schema.Struct({
 /** `data` is what the hook would be told at its point. */
 export const HookSample = Schema.Struct({
   hook: described(HookInput, "The hook to try, as a profile would hold it."),
-  data: described(HookData, "What the hook would be told at its point.")
+  data: described(HookData, "Data as the hook would be told it at its point.")
 })
   .check(
     Schema.makeFilter(
@@ -46,7 +46,7 @@ export const HookSample = Schema.Struct({
   .annotate({ identifier: "HookSample" })
 
 export const HookOutcome = Schema.Struct({
-  decision: described(decision, "What it decided."),
+  decision: described(decision, "The hook's decision."),
   latencyMs: described(Schema.Int, "How long the answer took, in milliseconds."),
   deliveryId: described(Schema.String, "Id of the delivery that asked."),
   reason: described(Schema.optionalKey(Schema.String), "Why, in words for people."),
@@ -58,17 +58,17 @@ export const HookOutcome = Schema.Struct({
         toolOutput: described(Schema.optionalKey(Schema.Unknown), "Output of the call from now on.")
       })
     ),
-    "Replacement of what was judged."
+    "Replacement for the content that was judged."
   ),
   ask: described(
     Schema.optionalKey(
       Schema.Struct({
         target: described(Schema.Literals(["person", "client", "url"]), "Who is expected to answer."),
         timeoutMs: described(Schema.Int, "How long it stays open, in milliseconds."),
-        onTimeout: described(Schema.Literals(["deny", "allow", "fail"]), "What it comes to when nobody answers.")
+        onTimeout: described(Schema.Literals(["deny", "allow", "fail"]), "Outcome when nobody answers.")
       })
     ),
-    "Of an ask: who answers, how long it stays open, and what becomes of it then."
+    "For an ask: who answers, how long it stays open, and its outcome then."
   ),
   failed: described(
     Schema.optionalKey(Schema.Literal(true)),
@@ -78,7 +78,7 @@ export const HookOutcome = Schema.Struct({
 
 export const HookTest = Schema.Struct({
   matched: described(Schema.Boolean, "Whether the hook's match fits the sample. It is asked in any case."),
-  outcome: described(HookOutcome, "What it came to."),
+  outcome: described(HookOutcome, "Outcome of the question."),
   request: described(
     Schema.optionalKey(
       Schema.Struct({
@@ -87,7 +87,7 @@ export const HookTest = Schema.Struct({
         body: described(Schema.Unknown, "The delivery.")
       })
     ),
-    "What was sent to a url, in the last attempt. Signatures are left out."
+    "Request of the last attempt to a url. Signatures are left out."
   ),
   response: described(
     Schema.optionalKey(
@@ -96,7 +96,7 @@ export const HookTest = Schema.Struct({
         body: described(Schema.String, "Body of the answer, as text.")
       })
     ),
-    "What came back. Absent when nothing did."
+    "Answer of the url. Absent when none came."
   )
 }).annotate({ identifier: "HookTest" })
 

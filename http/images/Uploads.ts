@@ -3,7 +3,7 @@
  *
  * U1. At most eight uploads at once on a node, and half of them of one key; a ninth is 429.
  * U2. An upload that says its length is read into one buffer; one in chunks is put together at its end, and takes twice
- *     its bytes then. What is over the limit is not buffered.
+ *     its bytes then. Bytes over the limit are not buffered.
  */
 import { Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"

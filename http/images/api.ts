@@ -70,7 +70,7 @@ export const ImagesApi = HttpApiGroup.make("images")
         OpenApi.annotations({
           summary: "Get an image's bytes",
           description:
-            "As they were uploaded, with the type of their format. They never change: the ETag is the image's id."
+            "The bytes as they were uploaded, with their format's type. They never change: the ETag is the image's id."
         })
       )
   )

@@ -10,8 +10,8 @@ import { CursorParam, limitOf } from "../pagination.ts"
 import { int64 } from "../parameters.ts"
 
 const StepFact = Schema.Struct({
-  type: described(Schema.String, "What was written: of events their type, of others their name in the journal."),
-  seq: described(Schema.optionalKey(Schema.Int), "Seq of the event. Absent of a fact that is no event.")
+  type: described(Schema.String, "Type of the fact: for events their type, for others their name in the journal."),
+  seq: described(Schema.optionalKey(Schema.Int), "Seq of the event. Absent where the fact is no event.")
 }).annotate({ identifier: "StepFact" })
 
 const State = (what: string) => described(Schema.String, `Path of the state that it ${what}.`)
@@ -30,7 +30,7 @@ export const ActorStep = Schema.Struct({
   turnId: described(Schema.optionalKey(Schema.String), "The turn that it belongs to. Absent where it belongs to none."),
   fromSeq: described(Schema.optionalKey(Schema.Int), "Seq of its first event. Absent without events."),
   toSeq: described(Schema.optionalKey(Schema.Int), "Seq of its last event. Absent without events."),
-  facts: described(Schema.Array(StepFact), "What was written, in order.")
+  facts: described(Schema.Array(StepFact), "Facts that were written, in order.")
 }).annotate({ identifier: "ActorStep" })
 export type ActorStep = typeof ActorStep.Type
 
@@ -41,13 +41,13 @@ export const ActorStepPage = Schema.Struct({
 
 const Actor = Schema.Struct({
   id: described(Schema.String, "Id of the actor."),
-  kind: described(Schema.String, "What it is."),
+  kind: described(Schema.String, "Kind of the actor."),
   status: described(Schema.String, "Its status, as of now."),
   pos: described(Schema.Int, "Position of the last fact in its log."),
   lastSeq: described(Schema.Int, "Seq of its last event."),
   epoch: described(Schema.Int, "How often a node has taken it."),
   live: described(Schema.Boolean, "A node lives with it."),
-  runnableAt: described(Schema.optionalKey(Timestamp), "From when it has something to do. Absent of one at rest."),
+  runnableAt: described(Schema.optionalKey(Timestamp), "From when it has something to do. Absent at rest."),
   node: described(Schema.optionalKey(Schema.String), "The node that lives with it: for keys with the scope admin.")
 }).annotate({ identifier: "Actor" })
 
@@ -57,7 +57,7 @@ const number = (says: string) => described(Schema.optionalKey(Schema.Int), says)
 const Doing = Schema.Struct({
   type: described(
     Schema.String,
-    "What goes on: of a thread `sample`, `summarise`, `runTool`, `askHook`, `pause` or `wait`; of others their jobs."
+    "Kind of the work: for a thread `sample`, `summarise`, `runTool`, `askHook`, `pause` or `wait`; for others a job."
   ),
   since: described(Timestamp, "Since when."),
   step: number("Number of the response in the turn."),
@@ -99,12 +99,12 @@ export const ActorChart = Schema.Struct({
   ),
   step: described(Schema.optionalKey(ActorStep), "The step that led there. Absent at birth."),
   state: described(Schema.String, "Path of the state."),
-  doing: described(Schema.Array(Doing), "What goes on there."),
+  doing: described(Schema.Array(Doing), "Work under way in the state."),
   context: described(
     Schema.Record(Schema.String, Schema.Unknown),
-    "What it knew, without anybody's words: of a thread its `turn` with its calls, and, of now, what is `pending`."
+    "The actor's knowledge, without anybody's words: for a thread its `turn` with its calls and, as of now, `pending`."
   ),
-  possible: described(Schema.optionalKey(Schema.Array(Possible)), "What may come next. Of now alone.")
+  possible: described(Schema.optionalKey(Schema.Array(Possible)), "Events that may come next. Only as of now.")
 }).annotate({ identifier: "ActorChart" })
 export type ActorChart = typeof ActorChart.Type
 
@@ -135,7 +135,7 @@ export const ActorsApi = HttpApiGroup.make("actors")
         OpenApi.annotations({
           summary: "List an actor's steps",
           description:
-            "What each of its commands did that wrote something. Of an identity the scope is `admin`. A step is read " +
+            "A step for each command that wrote something. For an identity the scope is `admin`. A step is read " +
             "from the log: past steps are described by the chart of the node that answers."
         })
       ),

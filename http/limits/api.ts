@@ -6,7 +6,7 @@ import { resources } from "../../src/quotas/quota.ts"
 import { access } from "../access.ts"
 
 export const Limit = Schema.Struct({
-  resource: described(Schema.Literals(resources), "What is counted."),
+  resource: described(Schema.Literals(resources), "Resource that is counted."),
   limit: described(Schema.Int, "How many the workspace may have; of `stored_bytes`, bytes within 24 hours."),
   used: described(Schema.Int, "How many it has; of `stored_bytes`, bytes within the last 24 hours.")
 }).annotate({ identifier: "Limit" })
@@ -29,4 +29,4 @@ export const LimitsApi = HttpApiGroup.make("limits")
         })
       )
   )
-  .annotateMerge(OpenApi.annotations({ description: "What the workspace may have, and what it has." }))
+  .annotateMerge(OpenApi.annotations({ description: "The workspace's quotas, and how much of each is used." }))

@@ -60,9 +60,8 @@ const key = {
 const ifMatch = {
   "if-match": described(
     IfMatch["if-match"],
-    "An entry's ETag, quotes and all: it means `expectedVersion`. `*`, the default, is any; a list, or what is no " +
-      "ETag, " +
-      "is no version that an entry could have."
+    "An entry's ETag, quotes and all: it means `expectedVersion`. `*`, the default, is any; a list, or anything else " +
+      "but an ETag, is no version that an entry could have."
   )
 }
 const deleteIf = {
@@ -71,7 +70,7 @@ const deleteIf = {
 
 const list = {
   query: {
-    prefix: described(Schema.optional(MemoryPrefix), "What the keys begin with, byte by byte. Absent: all."),
+    prefix: described(Schema.optional(MemoryPrefix), "Beginning of the keys, byte by byte. Absent: all keys."),
     limit: limitOf("memoryEntries"),
     cursor: CursorParam
   },

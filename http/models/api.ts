@@ -43,12 +43,12 @@ export const Model = Schema.Struct({
   inputFormats: described(Schema.Array(ImageFormat), "Image formats that it takes. Empty: none."),
   features: described(
     Schema.Array(Schema.Literals(["tools", "images", "reasoning", "caching"])),
-    "What it can do beside text."
+    "Abilities of the model beside text."
   ),
-  pricing: described(Schema.optionalKey(Pricing), "What its tokens cost. A price that is not known is left out."),
+  pricing: described(Schema.optionalKey(Pricing), "Prices of its tokens. A price that is not known is left out."),
   status: described(Schema.Literals(["available", "deprecated", "unavailable"]), "Whether it can be used now."),
   retiresAt: described(Schema.optionalKey(Timestamp), "When its provider takes it away. Absent where it is not known."),
-  targets: described(Schema.Array(Target), "What serves the model.")
+  targets: described(Schema.Array(Target), "Providers' models that serve it.")
 }).annotate({ identifier: "Model" })
 
 export const ModelPage = Schema.Struct({
@@ -67,7 +67,7 @@ export const ModelsApi = HttpApiGroup.make("models")
         OpenApi.annotations({
           summary: "List models",
           description:
-            "Those of every provider that this server has a key for, those of the operator's file, and the " +
+            "Models of every provider that this server has a key for, models of the operator's file, and the " +
             "scripted ones where the server has them: they are for development."
         })
       )

@@ -7,11 +7,11 @@ import { access } from "../access.ts"
 
 export const Node = Schema.Struct({
   name: described(Schema.String, "Name of the node, TROUPE_NODE_ID: the same over restarts."),
-  incarnation: described(Schema.String, "One life of the node: another after every start, and after every lost lease."),
+  incarnation: described(Schema.String, "Id of the node's life: a new one after every start and every lost lease."),
   version: described(Schema.String, "Version of Troupe that it runs."),
   since: described(Timestamp, "When this life began."),
   actors: described(Schema.Int, "Number of actors in its memory."),
-  shards: described(Schema.Int, "Of 4,096 shards, the number of those whose actors it is to have."),
+  shards: described(Schema.Int, "How many of the 4,096 shards are placed on it: it is to have their actors."),
   draining: described(Schema.Boolean, "Whether it is on its way out."),
   leaseAgeMs: described(Schema.Int, "Milliseconds since its last beat."),
   bus: described(
@@ -32,7 +32,7 @@ export const NodesApi = HttpApiGroup.make("nodes")
         OpenApi.annotations({
           summary: "List the nodes of the installation",
           description:
-            "Those whose leases are alive by the database's clock, by name, with what they said of themselves at " +
+            "Nodes whose leases are alive by the database's clock, by name, with what they said of themselves at " +
             "their last beats."
         })
       )

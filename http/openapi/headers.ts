@@ -79,7 +79,7 @@ export const answerHeaders = ({ method, path, response, status }: Answered, isTa
     "Content-Disposition": header("`attachment`: a browser saves the image and does not show it.")
   }),
   ...sent("Cache-Control", "RateLimit", "RateLimit-Policy", "X-Content-Type-Options", "X-Request-Id"),
-  ...(status === "201" && { Location: header("Path of what was created.") }),
+  ...(status === "201" && { Location: header("Path of the new resource.") }),
   ...(method === "post" && Number(status) < 300 && sent("Idempotency-Replayed")),
   ...(isTagged(path, status, response) &&
     (method === "post" ? { ETag: { ...headers.ETag, required: false } } : sent("ETag"))),

@@ -39,7 +39,7 @@ const succeeded = (method: string, status: string, response: Json) => {
     : status === "204"
       ? "Done; there is nothing to say."
       : method === "get"
-        ? "What was asked for, as it is now."
+        ? "The resource, as it is now."
         : "Done; this is how it stands now."
 }
 
@@ -53,7 +53,7 @@ const refusalOf = (words: ReadonlyArray<ErrorWord>): Json => ({
         error: {
           type: "string",
           enum: words,
-          description: "Which refusal it is: one of those that this status stands for here."
+          description: "Which refusal it is: one of the words that this status stands for here."
         }
       },
       required: ["error"]

@@ -52,7 +52,7 @@ export const QueueApi = HttpApiGroup.make("queue")
           summary: "Edit a pending input",
           description:
             "The new content replaces the whole message, and its editor is its principal from then on. " +
-            "What the input is in the queue stays: its place, its mode, its turn."
+            "The input keeps its place, its mode and its turn."
         })
       ),
     HttpApiEndpoint.delete("remove", "/threads/:threadId/queue/:inputId", {
@@ -64,7 +64,7 @@ export const QueueApi = HttpApiGroup.make("queue")
       .annotateMerge(
         OpenApi.annotations({
           summary: "Remove a pending input",
-          description: "Removing again what was removed this way changes nothing."
+          description: "Removing an input again changes nothing."
         })
       ),
     HttpApiEndpoint.post("promote", "/threads/:threadId/queue/:inputId/promote", {

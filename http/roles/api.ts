@@ -35,7 +35,7 @@ export const RoleQuestion = Schema.Struct({
     Schema.String.check(Schema.isMinLength(1), maxBytes(limits.askedToolBytes)),
     "The tool that would be called, as `namespace.tool`."
   ),
-  input: described(Schema.optionalKey(Schema.Json), "What it would be given. Absent: nothing."),
+  input: described(Schema.optionalKey(Schema.Json), "Input that it would be given. Absent: none."),
   readOnly: described(
     Schema.optionalKey(Schema.Boolean),
     "Whether its server marks it as read-only. False when absent."
@@ -108,7 +108,7 @@ export const RolesApi = HttpApiGroup.make("roles")
         OpenApi.annotations({
           summary: "Explain a decision",
           description:
-            "What roles, or those of a profile's latest version, say of a call: the decision, the role that " +
+            "How roles, or the roles of a profile's latest version, judge a call: the decision, the role that " +
             "decided (`by`), and every grant and denial that is about it. `tool` is `namespace.tool`; `readOnly` " +
             "says whether its server marks it as read-only. Nothing is called, nothing is recorded."
         })

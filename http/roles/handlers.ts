@@ -39,7 +39,7 @@ const builtIn = new Refused({
 })
 const inUse = new Refused({
   error: "role_in_use",
-  message: "the latest version of a profile lists the role, or one that an agent is pinned to"
+  message: "the latest version of a profile lists the role, or a version that an agent is pinned to"
 })
 const full = new Refused({
   error: "too_many_roles",

@@ -118,7 +118,7 @@ export const SchedulesApi = HttpApiGroup.make("schedules")
     })
       .annotateMerge(access("read", { lease: true }))
       .annotateMerge(
-        says("List runs", `Those of the last ${limits.scheduleRunDays} days, newest first, also of a deleted schedule.`)
+        says("List runs", `Runs of the last ${limits.scheduleRunDays} days, newest first, also of a deleted schedule.`)
       )
   )
   .annotateMerge(OpenApi.annotations({ description: "Agent schedules." }))

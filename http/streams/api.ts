@@ -51,8 +51,7 @@ export const StreamsApi = HttpApiGroup.make("streams")
       headers: {
         "last-event-id": described(
           Schema.optional(int64),
-          "What a client sends when it comes back: the id of the last frame that it has seen. It goes before " +
-            "`afterSeq`."
+          "Id of the last frame that the client has seen, sent when it comes back. It goes before " + "`afterSeq`."
         )
       },
       success: HttpApiSchema.StreamSse({ events: ThreadFrame })

@@ -1,7 +1,7 @@
 /**
- * Follows the hints of an agent or of a whole workspace for one watcher: best effort, no replay. What
- * does not fit into its buffer, or was lost on its way here, is left out, and `gap` says so as soon as
- * there is room. Of one actor its steps are told as well.
+ * Follows the hints of an agent or of a whole workspace for one watcher: best effort, no replay. Hints that do not fit
+ * into its buffer, or were lost on their way here, are left out, and `gap` says so as soon as there is room. The steps
+ * of one actor are told as well.
  */
 import { Effect, type Scope } from "effect"
 import type { Inspecting } from "../../actors/inspecting.ts"

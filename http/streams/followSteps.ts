@@ -3,7 +3,7 @@
  * is made or sent for a step where nobody asks for steps.
  *
  * F5. A step is told after the events that it wrote, once, in order, and none is left out: what does not fit into the
- *     buffer is told once there is room. Those of a watcher that falls behind come together.
+ *     buffer is told once there is room. Steps for a watcher that falls behind come together.
  * F6. The log is looked at now and then all the same, as in F4.
  */
 import { Effect, Latch, Option } from "effect"

@@ -28,7 +28,7 @@ const saysEvent = "Kind of the frame."
 
 /** What a frame says, as JSON. The reference shows the text that is sent, so that is what is described. */
 const told = <Data extends Schema.Top>(data: Data) =>
-  Schema.flip(described(Schema.flip(Schema.fromJsonString(data)), "What it tells, as JSON on one line."))
+  Schema.flip(described(Schema.flip(Schema.fromJsonString(data)), "Content of the frame, as JSON on one line."))
 
 const frame = <const Event extends FrameType, Data extends Schema.Top>(event: Event, data: Data) =>
   Schema.Struct({ event: described(Schema.Literal(event), saysEvent), data: told(data) })
@@ -49,7 +49,7 @@ const ready = frame(
     streamId: described(Schema.String, "Id of this stream, for logs."),
     lastSeq: described(
       Schema.optionalKey(Schema.Int),
-      "Of a thread's stream: seq of the newest event now. Whoever reads the log up to it misses nothing."
+      "Seq of the newest event now, in a thread's stream. A client that reads the log up to it misses nothing."
     )
   })
 )
@@ -70,7 +70,7 @@ const status = frame(
   "status",
   Schema.Struct({
     threadId,
-    status: described(ThreadStatus, "What the thread is doing now."),
+    status: described(ThreadStatus, "Status of the thread now."),
     lastSeq: described(Schema.Int, "Seq of the newest event of its log.")
   })
 )
@@ -96,9 +96,9 @@ const gap = frame(
   Schema.Struct({
     fromSeq: described(
       Schema.optionalKey(Schema.Int),
-      "Of a thread's stream: seq of the first event that was left out for a slow reader."
+      "Seq of the first event that was left out for a slow reader, in a thread's stream."
     ),
-    toSeq: described(Schema.optionalKey(Schema.Int), "Of a thread's stream: seq of the last event that was left out.")
+    toSeq: described(Schema.optionalKey(Schema.Int), "Seq of the last event that was left out, in a thread's stream.")
   })
 )
 const bye = frame(
@@ -122,9 +122,9 @@ const progress = frame(
     ),
     total: described(
       Schema.optionalKey(Schema.Finite),
-      "What `progress` comes to at the end. Absent where the server does not know."
+      "Value of `progress` at the end. Absent where the server does not know."
     ),
-    message: described(Schema.optionalKey(Schema.String), "What the server does at the moment, in words for people.")
+    message: described(Schema.optionalKey(Schema.String), "The server's work at the moment, in words for people.")
   })
 )
 

@@ -117,7 +117,7 @@ export const SubscriptionsApi = HttpApiGroup.make("subscriptions")
       .annotateMerge(
         says(
           "List evaluations",
-          `What became of messages that matched when they came, of the last ${limits.evaluationDays} days, newest ` +
+          `Outcomes of messages that matched when they came, of the last ${limits.evaluationDays} days, newest ` +
             `first.`
         )
       ),

@@ -21,15 +21,12 @@ import { AgentId, ThreadId } from "../../src/domain/resourceIds.ts"
 /** Thread detail of a thread that was just made, with the answer to its first message, if one was given. */
 export const ThreadCreated = Schema.Struct({
   ...ThreadDetail.fields,
-  input: described(Schema.optionalKey(SubmittedMessage), "What became of the first message, if one was given.")
+  input: described(Schema.optionalKey(SubmittedMessage), "Answer to the first message, if one was given.")
 }).annotate({ identifier: "ThreadCreated" })
 
 export const ThreadSummary = Schema.Struct({
   thread: described(Thread, "The thread itself."),
-  status: described(
-    ThreadStatus,
-    "What the thread is doing: whether a turn runs or is parked, or how the last one ended."
-  ),
+  status: described(ThreadStatus, "Status of the thread: whether a turn runs or is parked, or how the last one ended."),
   lastSeq: described(Schema.Int, "Seq of the newest event of the log; 0 before the first."),
   updatedAt: described(Timestamp, "When the thread last did anything."),
   model: described(
@@ -102,7 +99,7 @@ export const ThreadsApi = HttpApiGroup.make("threads")
         ),
         agentId: described(Schema.optional(AgentId), "Only threads of this agent."),
         identity: described(Schema.optional(Identity), "Only threads that work for this identity."),
-        includeArchived: described(Schema.optional(flag), "Also those that take no input any more. False when absent."),
+        includeArchived: described(Schema.optional(flag), "Also archived threads. False when absent."),
         limit: limitOf("threads"),
         cursor: CursorParam
       },
@@ -112,7 +109,7 @@ export const ThreadsApi = HttpApiGroup.make("threads")
       .annotateMerge(
         OpenApi.annotations({
           summary: "List threads",
-          description: "Newest change first. `state=waiting` lists those that wait on a person or a client."
+          description: "Newest change first. `state=waiting` lists threads that wait on a person or a client."
         })
       ),
     HttpApiEndpoint.get("get", "/threads/:threadId", {
@@ -143,7 +140,7 @@ export const ThreadsApi = HttpApiGroup.make("threads")
         OpenApi.annotations({
           summary: "List a thread's turns",
           description:
-            "What each came to: how it ended, what it used, how many responses, calls and waits it had. The turn " +
+            "Each turn with how it ended, what it used, and how many responses, calls and waits it had. The turn " +
             "that " +
             "goes on has no outcome. A page may hold fewer than `limit`, and go on nevertheless."
         })

@@ -19,7 +19,7 @@ export const PendingToolCall = Schema.Struct({
   turnId: described(Schema.String, "Turn that is parked on the call."),
   toolCallId: described(Schema.String, "Id of the call, which its result is given by."),
   toolName: described(Schema.String, "The tool to execute, as `namespace.tool`."),
-  toolInput: described(Schema.Unknown, "What the model gives the tool: it fits the tool's input schema."),
+  toolInput: described(Schema.Unknown, "Input of the call, as the model gave it: it fits the tool's input schema."),
   toolsetId: described(Schema.optionalKey(Schema.String), "Toolset of the tool."),
   createdAt: described(Timestamp, "When the call began to wait."),
   expiresAt: described(Timestamp, "Until when a result is taken.")
@@ -50,7 +50,7 @@ export const ToolsApi = HttpApiGroup.make("tools")
         OpenApi.annotations({
           summary: "List calls that clients have to execute",
           description:
-            "Those that wait for a result now, oldest first, over all threads of the workspace. Listing one does " +
+            "Calls that wait for a result now, oldest first, over all threads of the workspace. Listing one does " +
             "not reserve it: workers that share a toolset agree among themselves, and the first result counts."
         })
       ),

@@ -37,8 +37,8 @@ export const ToolsetsApi = HttpApiGroup.make("toolsets")
         OpenApi.annotations({
           summary: "Register a toolset",
           description:
-            `Of kind \`mcp\`: a server that speaks MCP over streamable HTTP; it is asked for its tools at once, ` +
-            `for at most ${limits.mcpProbeMs / 1000} s, and \`status\` says how that went. Of kind \`client\`: ` +
+            `Kind \`mcp\`: a server that speaks MCP over streamable HTTP; it is asked for its tools at once, ` +
+            `for at most ${limits.mcpProbeMs / 1000} s, and \`status\` says how that went. Kind \`client\`: ` +
             "tools that the workspace's own clients execute. Namespaces of the built-in tool families are taken."
         })
       ),
@@ -106,7 +106,7 @@ export const ToolsetsApi = HttpApiGroup.make("toolsets")
         OpenApi.annotations({
           summary: "List the tools of a toolset",
           description:
-            `What it offers to turns that begin now, after \`include\` and \`exclude\`, in the order of its maker: ` +
+            `Tools that it offers to turns that begin now, after \`include\` and \`exclude\`, in its maker's order: ` +
             `at most ${limits.toolsPerToolset}, on one page.`
         })
       ),

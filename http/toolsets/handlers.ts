@@ -41,7 +41,7 @@ const noConnection = new Refused({
 })
 const inUse = new Refused({
   error: "toolset_in_use",
-  message: "the latest version of a profile lists the toolset, or one that an agent is pinned to"
+  message: "the latest version of a profile lists the toolset, or a version that an agent is pinned to"
 })
 
 const invalid = (message: string) => new Refused({ error: "invalid_request", code: "invalid_body", message })

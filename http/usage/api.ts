@@ -26,7 +26,7 @@ export const UsageApi = HttpApiGroup.make("usage")
         ),
         groupBy: described(
           Schema.optional(UsageGrouping),
-          "What the sums are by: a list of `day`, `agent` and `model`, separated by commas. `day` when absent."
+          "Groups of the sums: a list of `day`, `agent` and `model`, separated by commas. `day` when absent."
         ),
         limit: limitOf("usage"),
         cursor: CursorParam
@@ -45,4 +45,4 @@ export const UsageApi = HttpApiGroup.make("usage")
         })
       )
   )
-  .annotateMerge(OpenApi.annotations({ description: "What models were used for, by day, agent and model." }))
+  .annotateMerge(OpenApi.annotations({ description: "Calls, tokens and cost of models, by day, agent and model." }))

@@ -59,6 +59,6 @@ export const WaitsApi = HttpApiGroup.make("waits")
   )
   .annotateMerge(
     OpenApi.annotations({
-      description: "What turns are parked on: results of client tools, decisions that hooks and roles ask for."
+      description: "Waits that turns are parked on: results of client tools, decisions that hooks and roles ask for."
     })
   )

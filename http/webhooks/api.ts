@@ -20,7 +20,7 @@ export const WebhookAnswer = Schema.Struct({
 
 export const WebhookSecretAnswer = Schema.Struct({
   webhook: described(Webhook, "The webhook."),
-  secret: described(Schema.String, "Signs what is sent, as Standard Webhooks has it: `whsec_…`. Shown only here.")
+  secret: described(Schema.String, "Signs deliveries, as Standard Webhooks has it: `whsec_…`. Shown only here.")
 }).annotate({ identifier: "WebhookSecretAnswer" })
 
 export const WebhookPage = Schema.Struct({
@@ -45,7 +45,7 @@ export const RotateWebhookInput = Schema.Struct({
 }).annotate({ identifier: "RotateWebhookInput" })
 
 export const ResendInput = Schema.Struct({
-  from: described(AnyTime, "Deliveries of what happened at this moment or later."),
+  from: described(AnyTime, "Deliveries of events that happened at this moment or later."),
   to: described(Schema.optionalKey(AnyTime), "And before this one. Absent: until now.")
 }).annotate({ identifier: "ResendInput" })
 
@@ -149,6 +149,6 @@ export const WebhooksApi = HttpApiGroup.make("webhooks")
       success: ResentAnswer
     })
       .annotateMerge(access("admin", { stores: "rows" }))
-      .annotateMerge(says("Send what has failed again", "All deliveries of a time that have failed for good."))
+      .annotateMerge(says("Send failed deliveries again", "All deliveries of a time that have failed for good."))
   )
   .annotateMerge(OpenApi.annotations({ description: "Endpoints that are told what happens in the workspace." }))

@@ -50,7 +50,7 @@ export const chart = machine.createMachine({
       }
     },
     disabled: {
-      description: "What would act for it is refused.",
+      description: "Anything that would act for it is refused.",
       on: {
         enable: {
           target: "enabled",

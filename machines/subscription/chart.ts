@@ -107,7 +107,7 @@ const looksNow = {
   guard: "looksNow",
   target: "evaluating",
   actions: "look",
-  description: "What matches is handed over at once, is as much as it may be, or has to be counted."
+  description: "The matches are handed over at once, are as many as they may be, or have to be counted."
 } as const
 
 export const chart = machine.createMachine({
@@ -143,7 +143,7 @@ export const chart = machine.createMachine({
       }
     },
     evaluating: {
-      description: "What was noticed is read and held against the condition, and the screen is asked.",
+      description: "The messages of the notice are read and held against the condition, and the screen is asked.",
       on: {
         ...alive,
         ...disabling,

@@ -1,7 +1,7 @@
 /**
  * What a fact makes of a subscription. The live one and the fold use the same.
  *
- * E1. What was noticed is in order and without overlap, and holds no message that is dealt with.
+ * E1. Notices are in order and without overlap, and hold no message that is dealt with.
  * E2. While something is in hand, everything before it is dealt with, unless the feed is still to be looked through.
  * E3. Notices may be in the inbox when the feed is told of a change. The first message that they name is not dealt
  *     with, nor is anything behind it: the feed is looked through from there. So no change waits for an empty inbox.

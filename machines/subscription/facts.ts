@@ -1,4 +1,4 @@
-/** What a subscription may say happened. Public are those that lists of evaluations show. */
+/** What a subscription may say happened. Facts that lists of evaluations show are public. */
 import type { Principal } from "../../src/domain/principal.ts"
 import type { DisabledReason, PassedReason, SubscriptionSettings } from "../../src/domain/subscription.ts"
 import type { Batch } from "./context.ts"

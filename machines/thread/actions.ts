@@ -1,6 +1,6 @@
 /**
  * What the thread's chart does: each action is a plain function over a draft, from turn.ts, calls.ts or judging.ts.
- * What the draft has said is emitted, what it asks for becomes jobs.
+ * The draft's facts are emitted, its jobs enqueued.
  */
 import { assertEvent, setup } from "xstate"
 import { chartTypes } from "../step.ts"

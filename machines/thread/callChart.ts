@@ -148,7 +148,7 @@ export const hooksChart = machine.createMachine({
         ]
       }
     },
-    passed: { type: "final", description: "What was judged goes on." },
+    passed: { type: "final", description: "The call, message or response goes on as it was judged." },
     denied: { type: "final", description: "A message or a response ends the turn; a call gets a result." }
   }
 })

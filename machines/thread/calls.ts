@@ -1,7 +1,7 @@
 /**
  * One call's way: a role's approval, the hooks before, the run, the hooks after, the result.
  *
- * C1. A call takes a place among those that run from its first job to its result, and gives it back
+ * C1. A call takes a place among the running calls from its first job to its result, and gives it back
  *     while it waits for somebody's answer. `maxParallelTools` is the number of places.
  */
 import { besideAs } from "../../src/domain/beside.ts"

@@ -1,6 +1,6 @@
 /**
- * What turns are charged for when they end: their own responses, as far as prices are known. What models inside of
- * tools cost is booked where they run.
+ * What turns are charged for when they end: their own responses, as far as prices are known. The cost of models inside
+ * of tools is booked where they run.
  */
 import { dollars } from "../../src/domain/usage.ts"
 import { evolve } from "./evolve.ts"

@@ -172,7 +172,7 @@ const running = machine.createStateConfig({
       entry: "askModel",
       on: {
         "prompt.long": [
-          { guard: "stale", description: "What is said of a prompt that nobody waits for changes nothing." },
+          { guard: "stale", description: "News of a prompt that nobody waits for changes nothing." },
           {
             target: "compacting",
             actions: "beginRound",

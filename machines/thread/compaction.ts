@@ -4,7 +4,7 @@
  *
  * P1. Every `compacting` gets one `compacted`, whatever ends the round: its outcome, or the turn.
  * P2. A round before a model call that fails lets the call go ahead with what there is, and none of its kind follows in
- *     this turn. One after an overflow that fails is the turn's end.
+ *     this turn. A round after an overflow that fails is the turn's end.
  * P3. A summary costs the thread, not the turn.
  */
 import { limits } from "../../src/domain/limits.ts"

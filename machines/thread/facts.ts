@@ -1,6 +1,6 @@
 /**
  * What may happen to a thread. Public facts are its ThreadEvents, field for field; `detail` is what
- * a fold needs and clients do not see; the private facts are those that the public log has no place for.
+ * a fold needs and clients do not see; the public log has no place for the private facts.
  */
 import type { MessageContent, SubmitMode } from "../../src/domain/content.ts"
 import type { FinishReason, HookDecisionEvent, Timing, ToolReveal } from "../../src/domain/event.ts"

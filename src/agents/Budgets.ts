@@ -1,15 +1,15 @@
 /**
- * What a model call may cost is set aside before it runs, over all nodes: so no more is spent than budgets allow, but
- * for what a call costs beyond its reservation.
+ * The highest cost of a model call is set aside before it runs, over all nodes: so no more is spent than budgets allow,
+ * but for what a call costs beyond its reservation.
  *
  * B1. A call may begin where spent + set aside + its own amount is within the limit, or where nothing is set aside and
  *     something is left. That holds for its agent's budget, its thread's maxCost, and those of the threads that asked
  *     for it, up the chain.
  * B2. The id of a reservation derives from what is asked: of a response from turn, step, target and attempt, of a
  *     summary from turn, step and round. A job that is repeated finds its own.
- * B3. What tells of the call's outcome removes its reservation and books its cost, in one statement (the journal's).
- *     One that nobody told of is booked with its prompt's price after 15 minutes (`settleOverdue`); as long as the call
- *     runs its node keeps it young, however long that takes (`keep`).
+ * B3. The append that tells of the call's outcome removes its reservation and books its cost, in one statement (the
+ *     journal's). A call that nobody told of is booked with its prompt's price after 15 minutes (`settleOverdue`); as
+ *     long as the call runs its node keeps it young, however long that takes (`keep`).
  * B4. A crash of PostgreSQL itself may forget reservations of its last fractions of a second, of calls that are under
  *     way: these are not booked. Whatever was settled had its reservation.
  */

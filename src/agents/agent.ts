@@ -22,14 +22,14 @@ const Amount = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))
 
 /** Said once, of what is sent and of what is answered. */
 const says = {
-  name: "What people call the agent.",
+  name: "The agent's name, for people.",
   profileId: "Profile that the agent follows.",
   profileVersion: "Version of the profile that the agent stays with. Absent: it follows the latest.",
-  description: "What the agent is for, in words for people.",
+  description: "The agent's purpose, in words for people.",
   avatar: "Picture of the agent, such as a URL: kept as it is, for your own interface.",
   identity: "Identity that the agent works as. While that is disabled the agent gets no new work.",
   tags: "Labels for your own use, each of them once.",
-  budget: "What the agent may spend on models. Absent: no limit.",
+  budget: "Bound of the agent's spending on models. Absent: no limit.",
   limit: "USD that the agent may spend within the window. 0 leaves it only the models that cost nothing.",
   window: "Over which time spending is added up: the last 24 hours, the last 7 days, or all time."
 }

@@ -27,10 +27,10 @@ const whole = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 
 
 /** Said once, of what is sent and of what is answered. */
 const says = {
-  name: "What people call the profile.",
-  description: "What the profile is for, in words for people.",
+  name: "The profile's name, for people.",
+  description: "The profile's purpose, in words for people.",
   models: "Models to use, tried in this order: exact ids, `provider/*` or `@alias`.",
-  systemPrompt: "What every model call of the agent is told first.",
+  systemPrompt: "Instructions at the beginning of every model call of the agent.",
   sampling: "How the models write. Absent: as they do by default.",
   compaction: "When a conversation gives way to a summary of its beginning.",
   limits: "Bounds of a turn.",
@@ -40,14 +40,14 @@ const says = {
     "when absent.",
   maxParallelTools: `Tool calls that a turn may run at once. ${limits.turn.maxParallelTools.usual} when absent.`,
   families:
-    "Families of built-in tools that the agent may be offered. Those that this server has are `thread`, `agents`, " +
+    "Families of built-in tools that the agent may be offered. This server has `thread`, `agents`, " +
     "`connections`, `memory`, `feeds` and `subscriptions`.",
   familyExposure:
     "Whether the model sees the tools of families from the start, or only once `tool_search` has revealed their " +
     "family. `search` when absent.",
-  memory: "What the agent may do in the memory stores, by tools of the family `memory` and under its leases.",
-  memoryAgent: "In its own store: read and write, read, or nothing. `rw` when absent.",
-  memoryWorkspace: "In the store of the workspace: read and write, read, or nothing. `r` when absent.",
+  memory: "Rights of the agent in the memory stores, by tools of the family `memory` and under its leases.",
+  memoryAgent: "Rights in its own store: read and write, read, or nothing. `rw` when absent.",
+  memoryWorkspace: "Rights in the store of the workspace: read and write, read, or nothing. `r` when absent.",
   toolsetIds: "Toolsets whose tools the agent may be offered.",
   roleIds: "Roles that say which calls are allowed. Absent: the built-in role `all_tools`. Empty: no call is.",
   hooks: "Hooks that judge what happens in a turn, asked in this order."

@@ -3,7 +3,7 @@
  *
  * E1. Looked up in the transaction that writes the profile, and held until it ends, so that nobody takes
  *     away what is being referred to.
- * E2. What the version before named already is not looked up again: a profile may be changed after
+ * E2. A name that the version before had already is not looked up again: a profile may be changed after
  *     something that it names has gone, and its turns fail closed.
  */
 import { Schema } from "effect"

@@ -3,7 +3,7 @@
  *
  * A1. `rev` rises by one with every change; it is the ETag, and what If-Match is held against under a row lock.
  * A2. A profile (and its version, if pinned) exists in the same workspace and is not archived: looked up in the writing
- *     transaction, and held until its end. One that an agent follows already is not looked at again.
+ *     transaction, and held until its end. A profile that an agent follows already is not looked at again.
  */
 import { Result, Schema } from "effect"
 import { isDeepStrictEqual } from "node:util"

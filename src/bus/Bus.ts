@@ -1,6 +1,6 @@
 /**
- * The bus: best-effort news between nodes and for watchers, and questions from node to node. Whoever
- * needs certainty reads the log.
+ * The bus: best-effort news between nodes and for watchers, and questions from node to node. A listener that needs
+ * certainty reads the log.
  *
  * B1. A hint is published only after the commit that it tells of, or, for a delta, about a response
  *     that is not recorded yet.

@@ -4,7 +4,7 @@
  *
  * K1. Building it does not wait for a server. While there is none, nothing is sent and nothing kept:
  *     what is sent too late does more harm than what is lost.
- * K2. What the server has not confirmed is bounded: a server that takes nothing costs 8 MiB, and what
+ * K2. Bytes that the server has not confirmed are bounded: a server that takes nothing costs 8 MiB, and what
  *     does not fit is lost.
  * K3. `onUp` is called after each connection, once the server has all subscriptions, and after a loss
  *     for lack of room as soon as there is room again; it is told whether something of ours was lost.

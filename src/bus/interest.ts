@@ -1,11 +1,11 @@
 /**
- * What other nodes want of this one, so that little is sent for nobody: what is committed as soon as there
- * is another node at all, the pieces of a running response only where somebody watches them.
+ * Which hints other nodes want of this one, so that little is sent for nobody: commits as soon as there is another node
+ * at all, the pieces of a running response only where somebody watches them.
  *
  * I1. Every node says every few seconds that it is there, and which deltas it wants; a new wish at once.
- *     What is not said again is forgotten after two to three rounds of our own: time in which we were
+ *     An interest that is not said again is forgotten after two to three rounds of our own: time in which we were
  *     stopped does not count.
- * I2. Whoever comes asks, and is told everything. What it misses until then it looks for afterwards.
+ * I2. A node that comes asks, and is told everything. What it misses until then it looks for afterwards.
  * I3. Where there is too much to remember, everything is wanted.
  */
 import type { About } from "./hints.ts"

@@ -1,12 +1,12 @@
 /**
- * The bus between processes, over NATS. What this node's own listeners hear goes to them directly; NATS
+ * The bus between processes, over NATS. Hints for this node's own listeners go to them directly; NATS
  * carries the rest, and nothing waits for it (B3).
  *
  * T1. Each topic that somebody here listens to is one subscription: the server sends a node what it asked
  *     for, and drops what nobody did. A node that is alone sends nothing.
  * T2. The hints of a thread in one moment, such as those that one commit leads to, travel as one message.
  * T3. After a connection was lost, by this node or by one that tells of it, all listeners look (B4).
- * T4. What arrives and is not ours is ignored, counted, and logged once a kind and reason.
+ * T4. A message that arrives and is not ours is ignored, counted, and logged once a kind and reason.
  * T5. All that leaves is signed. What is not is taken only while a node of the version before is alive, which does
  *     not sign; a node without a key in common is asked nothing, and that is said.
  */

@@ -4,9 +4,9 @@
  * A1. A signature vouches for the subject, the text, the moment and the sender's count; that of an answer also for
  *     the question. The key is derived from one of TROUPE_ENCRYPTION_KEYS: the first signs, all verify.
  * A2. A message is taken once by each subscription: a sender's counts rise, since NATS keeps the order of what one
- *     connection publishes. What a new subscription could not see for itself, it knows from the others.
- * A3. What is older than the window is refused: nobody has to remember senders for longer. Moments are the database's,
- *     which all nodes know to within a beat, whatever their own clocks say.
+ *     connection publishes. A new subscription knows from the others what it could not see for itself.
+ * A3. A message older than the window is refused: nobody has to remember senders for longer. Moments are the
+ *     database's, which all nodes know to within a beat, whatever their own clocks say.
  * A4. Nothing is remembered of a message before its signature was found to be right.
  */
 import { createHmac, createSecretKey, hkdfSync, type KeyObject, randomBytes, timingSafeEqual } from "node:crypto"

@@ -1,5 +1,5 @@
 /**
- * What travels between nodes: subjects, and how messages look there.
+ * The wire between nodes: subjects, and how messages look there.
  *
  * M1. Subjects are made of ids that the server made, never of text from a client.
  * M2. Whatever arrives is decoded by a schema; what is not ours is refused with a reason, never thrown.

@@ -1,6 +1,6 @@
 /**
- * The nats-server of a local cluster: found on PATH, on loopback, its files in the data folder. Who may
- * use it is told by a token that is made anew each time.
+ * The nats-server of a local cluster: found on PATH, on loopback, its files in the data folder. Only a token that is
+ * made anew each time lets anybody use it.
  */
 import { Effect, Redacted } from "effect"
 import { spawnSync } from "node:child_process"

@@ -56,10 +56,7 @@ const createKey = Command.make(
       Flag.withDefault("default"),
       Flag.withDescription("Workspace's name; made if missing")
     ),
-    name: Flag.String("name").pipe(
-      Flag.withDefault("operator"),
-      Flag.withDescription("What the key is called in lists")
-    ),
+    name: Flag.String("name").pipe(Flag.withDefault("operator"), Flag.withDescription("Name of the key in lists")),
     scopes: Flag.String("scopes").pipe(
       Flag.optional,
       Flag.withDescription(`Comma-separated: ${scopes.join(",")}; all by default`)
@@ -77,7 +74,7 @@ export const doctor = Command.make(
     output,
     mode: Flag.Literals("mode", ["dev", "serve"]).pipe(
       Flag.optional,
-      Flag.withDescription("What is going to be started; serve if TROUPE_DATABASE_URL is set")
+      Flag.withDescription("Command that is going to be started; serve if TROUPE_DATABASE_URL is set")
     )
   },
   later(async () => (await import("./doctor.ts")).doctor)

@@ -51,7 +51,7 @@ export const watchSignals = (drainSeconds: number, stopSeconds = 0) =>
         // On a terminal somebody waits, and does not know for what.
         if (process.stderr.isTTY) {
           later(oneMs, () =>
-            process.stderr.write(`What runs has up to ${drainSeconds} s to end. Ctrl-C once more ends it at once.\n`)
+            process.stderr.write(`Work under way has ${drainSeconds} s to end. Ctrl-C once more ends it at once.\n`)
           )
         }
       }

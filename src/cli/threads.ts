@@ -79,7 +79,7 @@ export const send = Command.make(
     ),
     mode: Flag.Literals("mode", ["queue", "steer", "interrupt"]).pipe(
       Flag.optional,
-      Flag.withDescription("What to do when a turn is running")
+      Flag.withDescription("How the message reaches a turn that is running")
     ),
     follow: Flag.Boolean("follow").pipe(
       Flag.withAlias("f"),

@@ -36,7 +36,7 @@ export const waits = Command.make(
     )
     yield* print(output, answer, ["thread", "wait", "type", "target", "expires", "about", "input"], rows)
   })
-).pipe(Command.withDescription("What waits for a person or a client"))
+).pipe(Command.withDescription("List the waits for a person or a client"))
 
 const wait = Argument.String("wait").pipe(Argument.withDescription("wait_…, as `troupe waits` lists it"))
 const reason = Flag.String("reason").pipe(Flag.optional, Flag.withDescription("Why: the log keeps it"))

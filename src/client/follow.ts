@@ -3,7 +3,7 @@
  *
  * F1. No event of a thread is skipped, and none comes twice: each connection begins behind the last seq that was seen.
  * F2. A connection that ends is followed by the next one: at once where the node only goes away, else after a growing
- *     pause. What would be refused again (a key that has ended, a thread that is gone) is thrown.
+ *     pause. A refusal that would come again (a key that has ended, a thread that is gone) is thrown.
  * F3. A workspace's hints have no record: after a connection was lost, `gap` says that some may be missing.
  * F4. Steps of a thread come each once and in order too, with the events that they wrote before them.
  */

@@ -55,7 +55,7 @@ const SecretFields = {
   token: described(Schema.optionalKey(HeaderSecret), "A token that is sent as the bearer token of every request."),
   signingSecret: described(
     Schema.optionalKey(SigningSecret),
-    "Signs what is sent, as Standard Webhooks has it: `whsec_` and 24 to 64 bytes in base64. It is never sent itself."
+    "Secret that signs requests, as Standard Webhooks has it: `whsec_` and 24 to 64 bytes in base64. It is never sent."
   ),
   previousSigningSecret: described(
     Schema.optionalKey(SigningSecret),
@@ -106,7 +106,7 @@ const AllowedHosts = Schema.Array(HostPattern).check(
 /** Said once, of what is sent and of what is answered. */
 const says = {
   provider: "Whose server it is: a label such as `github`. `openai`, `anthropic` and `google` are the model providers.",
-  name: "What people call the connection.",
+  name: "The connection's name, for people.",
   secret: "The credential: exactly one of `apiKey`, `token` and `signingSecret`.",
   baseUrl: "Address of the server. Without `allowedHosts` the secret is sent to its scheme, host and port only.",
   allowedHosts: "Hosts that the secret may be sent to, at any port: a name, or `*.example.com` for those below it.",
@@ -150,7 +150,7 @@ export type ConnectionKind = typeof ConnectionKind.Type
 export const ConnectionContent = Schema.Struct({
   provider: described(Schema.String, says.provider),
   name: described(Schema.String, says.name),
-  kind: described(ConnectionKind, "What the secret is: an API key, a token, or a signing secret."),
+  kind: described(ConnectionKind, "Kind of the secret: an API key, a token, or a signing secret."),
   baseUrl: described(Schema.optionalKey(Schema.String), says.baseUrl),
   allowedHosts: described(Schema.optionalKey(Schema.Array(Schema.String)), says.allowedHosts),
   header: described(Schema.optionalKey(Schema.String), says.header),

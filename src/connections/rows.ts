@@ -2,8 +2,8 @@
  * Connections as rows: what may be shown, and beside it the sealed secret.
  *
  * C1. `rev` rises by one with every change; it is the ETag, and what If-Match is held against under a row lock.
- * C2. A connection that a toolset names, or a hook of a version by which a turn could begin, is not deleted. Whoever
- *     makes such a reference holds the row first (`holdConnection`), so that no delete comes between.
+ * C2. A connection that a toolset names, or a hook of a version by which a turn could begin, is not deleted. The maker
+ *     of such a reference holds the row first (`holdConnection`), so that no delete comes between.
  * C3. A secret is only ever replaced by one of the same kind: what was checked of it when it was referred to stays
  *     true.
  */

@@ -1,6 +1,6 @@
 /**
  * Whether PostgreSQL answers, for probes: anybody may ask, without a key and as often as they like, so that one look a
- * second serves all of them. Whoever leaves takes nobody's answer away.
+ * second serves all of them. A caller that leaves takes nobody's answer away.
  */
 import { Effect } from "effect"
 import type { Database } from "./Database.ts"

@@ -1,9 +1,9 @@
 /**
  * Works through what shares statements, so that nobody fails for another.
  *
- * A1. What fails for a reason of its own, or takes too long, is tried again in halves until the guilty one
+ * A1. A batch that fails for a reason of its own, or takes too long, is tried again in halves until the guilty one
  *     stands alone; what takes too long, for about 5 s, and each part at least once.
- * A2. What fails because the database is away is tried again as it is, twice.
+ * A2. A batch that fails because the database is away is tried again as it is, twice.
  */
 import { isTimeout, isUnavailable } from "./Database.ts"
 

@@ -2,9 +2,9 @@
  * Turns of workspaces at connections that all share: what requests of one workspace ask leaves a connection to the
  * others.
  *
- * T1. Of a pool of n connections a workspace has n - 1 at once, and at least one. What comes above waits in the
+ * T1. A workspace has at most n - 1 connections of a pool of n at once, and at least one. Further work waits in the
  *     workspace's own line, and is told so when that takes too long.
- * T2. What the node does by itself has no workspace, and stands in no such line.
+ * T2. Work of the node itself has no workspace, and stands in no such line.
  */
 import { Context, Duration, Effect, Option, Semaphore } from "effect"
 

@@ -20,7 +20,7 @@ export const besideFields = {
   ),
   toolMeta: described(
     Schema.optionalKey(AnyObject),
-    "What the tool's server said about its result (`_meta`). No model reads it. [ext]"
+    "Remarks of the tool's server about its result (`_meta`). No model reads them. [ext]"
   )
 }
 

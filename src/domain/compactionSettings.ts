@@ -18,7 +18,7 @@ const says = {
     `${triggerRatio.usual} when absent.`,
   keepTurns: `Newest turns that stay as they are, the running one included. ${keepTurns.usual} when absent.`,
   model: "Model that summarises. Absent: the model that is asked.",
-  instructions: "What a summary has to keep, in words for the model."
+  instructions: "Things that a summary has to keep, in words for the model."
 }
 
 /** As it holds, defaults filled in. */

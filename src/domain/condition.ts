@@ -3,8 +3,8 @@
  * of a tool's input, hooks of what they judge.
  *
  * K1. A condition answers true, false, or undefined where it cannot be asked: the path leads nowhere,
- *     or to something that `op` does not compare with `value`. Whoever asks decides against the caller
- *     then (fail closed). Only `exists` always knows.
+ *     or to something that `op` does not compare with `value`. The asker decides against the caller then (fail closed).
+ *     Only `exists` always knows.
  * K2. Numbers are compared with numbers, strings with strings, by code point. Nothing is converted.
  * K3. A path follows own properties and array indices (RFC 6901), so no prototype is ever reached.
  */
@@ -107,7 +107,7 @@ export const Condition = Schema.Struct({
   op: described(ConditionOp, "How what stands at `path` is compared with `value`."),
   value: described(
     Schema.optionalKey(ConditionValue),
-    "What it is compared with. Only `exists` may do without, and means true then."
+    "Value that it is compared with. Only `exists` may do without, and means true then."
   )
 })
   .check(
@@ -124,7 +124,7 @@ export const Condition = Schema.Struct({
   .annotate({
     identifier: "Condition",
     description:
-      "What stands at `path` (a JSON Pointer), held against `value`. `in` takes an array, `startsWith` and " +
+      "Compares the value at `path` (a JSON Pointer) with `value`. `in` takes an array, `startsWith` and " +
       "`endsWith` a string, `lt`, `lte`, `gt` and `gte` a number or a string; `contains` asks for a text in a " +
       "string or an element of an array; `exists` takes true, its default, or false."
   })

@@ -53,15 +53,12 @@ export const HookDecisionEvent = Schema.Struct({
   processor: described(HookProcessorType, "Who was asked: an endpoint, another agent, or a client."),
   decision: described(
     Schema.Literals(["allow", "deny", "ask", "defer"]),
-    "What it decided. `defer` is no opinion: the next hook goes on as if this one had not been asked."
+    "The hook's decision. `defer` is no opinion: the next hook goes on as if this one had not been asked."
   ),
   latencyMs: described(Schema.Int, "How long the first answer took, in milliseconds."),
   deliveryId: described(Schema.optionalKey(Schema.String), "The delivery that asked. Absent where none was sent."),
   reason: described(Schema.optionalKey(Schema.String), "Why, in words for people."),
-  rewrote: described(
-    Schema.optionalKey(Schema.Boolean),
-    "True when it put something else in the place of what it judged."
-  )
+  rewrote: described(Schema.optionalKey(Schema.Boolean), "True when it replaced the content that it judged.")
 }).annotate({ identifier: "HookDecisionEvent" })
 export type HookDecisionEvent = typeof HookDecisionEvent.Type
 
@@ -80,7 +77,7 @@ export const CompactionEvent = Schema.Struct({
 export const RevealedModelTool = Schema.Struct({
   name: described(Schema.String, "Name that the model calls the tool by."),
   schema: described(Schema.Unknown, "JSON Schema of the tool's input."),
-  description: described(Schema.optionalKey(Schema.String), "What the tool does, in words for the model.")
+  description: described(Schema.optionalKey(Schema.String), "The tool's purpose, in words for the model.")
 }).annotate({ identifier: "RevealedModelTool" })
 
 export const RevealedTool = Schema.Struct({
@@ -134,16 +131,16 @@ export const AnyEvent = Schema.Struct({
   eventId: described(Schema.String, "Id of the event."),
   threadId: described(Schema.String, "Thread whose log it stands in."),
   turnId: described(Schema.String, "Turn that it belongs to."),
-  type: described(ThreadEventType, "What happened. The other fields depend on it."),
+  type: described(ThreadEventType, "Type of the event. The other fields depend on it."),
   occurredAt: described(Timestamp, "When it was recorded."),
-  content: described(Schema.optionalKey(MessageContent), "What was said: of a user's or an assistant's message."),
+  content: described(Schema.optionalKey(MessageContent), "Content of a user's or an assistant's message."),
   principal: described(
     Schema.optionalKey(Principal),
     "Who acted: whose message it is, who began a completed turn, who cancelled one."
   ),
   submittedBy: described(
     Schema.optionalKey(Principal),
-    "Of a message that somebody else has edited: who sent it first."
+    "Who first sent a message that somebody else has edited since."
   ),
   submitMode: described(Schema.optionalKey(SubmitMode), "How the message was submitted."),
   inputId: described(
@@ -162,7 +159,7 @@ export const AnyEvent = Schema.Struct({
   inReplyToSeq: described(Schema.optionalKey(Schema.Int), "Seq of the newest `user_message` that the model had read."),
   modelId: described(Schema.optionalKey(Schema.String), "Model that produced it, as chosen by the runtime."),
   toolName: described(Schema.optionalKey(Schema.String), "The tool that is called, as `namespace.tool`."),
-  toolInput: described(Schema.optionalKey(Schema.Unknown), "What the model gives the tool."),
+  toolInput: described(Schema.optionalKey(Schema.Unknown), "Input of the call, as the model gave it."),
   toolCallId: described(
     Schema.optionalKey(Schema.String),
     "Id of the call: the same from its `tool_intent` to its `tool_result`."
@@ -177,7 +174,7 @@ export const AnyEvent = Schema.Struct({
   reveal: described(Schema.optionalKey(ToolReveal), "Tools that this result made callable for the rest of the thread."),
   waitId: described(Schema.optionalKey(Schema.String), "The wait that began or ended, or that a hook's ask led to."),
   waitResult: described(Schema.optionalKey(Schema.Unknown), "How the wait ended: `{outcome, by?, reason?, output?}`."),
-  hook: described(Schema.optionalKey(HookDecisionEvent), "What a hook decided."),
+  hook: described(Schema.optionalKey(HookDecisionEvent), "The decision of a hook."),
   compaction: described(Schema.optionalKey(CompactionEvent), "The round of compaction that began or ended."),
   usage: described(
     Schema.optionalKey(ModelUsage),

@@ -3,8 +3,8 @@
  * endpoint, to another agent, or to a client.
  *
  * H1. A hook that guards fails closed: before something happens, a question without an answer is a deny,
- *     and a condition whose path leads nowhere matches. What has happened already goes on in both cases,
- *     unless the hook says otherwise.
+ *     and a condition whose path leads nowhere matches. At points after something has happened the turn goes on in both
+ *     cases, unless the hook says otherwise.
  */
 import { Schema } from "effect"
 import { outboundUrl } from "./url.ts"
@@ -31,7 +31,7 @@ const call = {
   toolCallId: described(Schema.String, "Id of the call."),
   toolName: described(Schema.String, "The tool that is called, as `namespace.tool`."),
   toolsetId: described(Schema.optionalKey(Schema.String), "Toolset of the tool. Absent for built-in tools."),
-  toolInput: described(Schema.Unknown, "What the model gives the tool.")
+  toolInput: described(Schema.Unknown, "Input of the call, as the model gave it.")
 }
 
 /** What happens at each point: the `data` of a delivery, and what conditions and rewrites are about. */
@@ -45,7 +45,7 @@ export const dataOf = {
   after_tool_result: Schema.Struct({
     point: described(Schema.Literal("after_tool_result"), saysPoint),
     ...call,
-    toolOutput: described(Schema.Unknown, "What the tool returned."),
+    toolOutput: described(Schema.Unknown, "Output of the tool."),
     ...besideFields,
     failureCode: described(Schema.optionalKey(Schema.String), "Why the call failed. Absent when it did not.")
   }),
@@ -76,7 +76,7 @@ export const HookProcessor = Schema.Union([
     agentId: described(AgentId, "Agent that judges, in a thread of its own."),
     instructions: described(
       Schema.optionalKey(Schema.String.check(maxBytes(limits.hookInstructionsBytes))),
-      "What it should go by, in words for its model."
+      "Instructions for its judgement, in words for its model."
     )
   }),
   Schema.Struct({ type: described(Schema.Literal("client"), saysProcessor) })
@@ -92,7 +92,7 @@ export const HookMatch = Schema.Struct({
   ),
   conditions: described(
     Schema.optionalKey(Conditions),
-    "What must hold, all of it: of the tool's input at the points of tools, of `data` at the others. Absent: nothing."
+    "Conditions that must all hold: of the tool's input at the points of tools, of `data` at the others. Absent: none."
   )
 }).annotate({ identifier: "HookMatch" })
 
@@ -100,7 +100,7 @@ const milliseconds = (most: number) =>
   Schema.Int.check(Schema.isBetween({ minimum: limits.hookLeastMs, maximum: most }))
 
 const fields = {
-  name: described(Name, "What people call the hook."),
+  name: described(Name, "The hook's name, for people."),
   point: described(HookPoint, "Where in a turn it is asked."),
   match: described(Schema.optionalKey(HookMatch), "When it is asked. Absent: always."),
   processor: described(HookProcessor, "Who is asked."),
@@ -126,11 +126,11 @@ const fields = {
   ),
   onError: described(
     Schema.optionalKey(Schema.Literals(["deny", "ask", "allow"])),
-    "What holds when no valid answer comes. `deny` before something happens, and `allow` after it, when absent."
+    "Decision when no valid answer comes. `deny` before something happens, and `allow` after it, when absent."
   ),
   onTimeout: described(
     Schema.optionalKey(Schema.Literals(["deny", "allow", "fail"])),
-    "What an ask that nobody answers in time comes to. `deny` when absent; `fail` fails the turn."
+    "Outcome of an ask that nobody answers in time. `deny` when absent; `fail` fails the turn."
   )
 }
 

@@ -1,5 +1,5 @@
 /**
- * What happens at most once, as an id of 26 characters: the journal refuses a second fact with the same.
+ * Names of things that happen at most once, as ids of 26 characters: the journal refuses a second fact with the same.
  *
  * A turn's ids derive from one seed (D1): the input that opens it stands for its own admission, calls
  * and waits for themselves, and the upper half of the numbers for what they lead to.

@@ -25,10 +25,10 @@ export const PrincipalType = Schema.Literals(["user", "api_key", "agent", "sched
 export type PrincipalType = typeof PrincipalType.Type
 
 export const Principal = Schema.Struct({
-  type: described(PrincipalType, "What kind of actor it is."),
+  type: described(PrincipalType, "Kind of the principal."),
   id: described(Schema.String, "Id of the actor: of a key, agent, schedule or subscription."),
   identity: Schema.optionalKey(identityOf("Provenance: the identity that it acted as.")),
-  origin: described(Schema.optionalKey(Origin), "What a trigger says of an event outside. It carries no authority.")
+  origin: described(Schema.optionalKey(Origin), "A trigger's description of an event outside. It carries no authority.")
 }).annotate({ identifier: "Principal" })
 export type Principal = typeof Principal.Type
 

@@ -9,19 +9,19 @@ import { maxBytes, maxChars, nonBlankLine, storable } from "./text.ts"
 
 /** Said once, of what is sent and of what is answered. */
 export const says = {
-  name: "What people call it.",
+  name: "The subscription's name, for people.",
   cadence: "When messages are handed over. `immediate` when absent.",
   target: "Which thread they are handed to. `spawn` when absent.",
   condition:
     "CEL over `text`, `tags`, `data`, `principal`, `seq` and `appendedAt` of one message, that says whether it " +
     "matches. Absent or empty: every message does.",
-  intent: "What the agent is to do with them, said before the messages.",
+  intent: "Instructions for the agent, said before the messages.",
   includeSelf: "Whether messages of its own agent count. False when absent.",
   screen: "A model that is asked first whether the messages are worth a turn.",
   identity: "The identity that its turns act for.",
   maxMessages: "Messages that are handed over together at most.",
   model: "Model that is asked, on the agent's budget.",
-  instructions: "What makes messages worth a turn, in words for the model.",
+  instructions: "Which messages are worth a turn, in words for the model.",
   threadId: "The thread that gets them.",
   windowSeconds: "Seconds from the first message that matches to the handover.",
   mode: "Tells the kinds apart."

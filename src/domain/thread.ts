@@ -28,7 +28,7 @@ export const Thread = Schema.Struct({
     "Identity that the thread works for. While that is disabled the thread gets no new work."
   ),
   maxCost: described(Schema.optionalKey(Schema.Finite), "USD that the thread may cost in all. Absent: no limit."),
-  title: described(Schema.optionalKey(Schema.String), "What people call the thread."),
+  title: described(Schema.optionalKey(Schema.String), "The thread's title, for people."),
   metadata: described(Schema.optionalKey(Schema.Record(Schema.String, Schema.String)), "Pairs for your own use."),
   model: described(
     Schema.optionalKey(Schema.String),
@@ -53,24 +53,24 @@ export const Thread = Schema.Struct({
         toolCallId: described(Schema.String, "The call of `agents.ask` there.")
       })
     ),
-    "Of a thread that another agent has asked for. [ext]"
+    "The call that asked for the thread. Only where another agent did. [ext]"
   ),
   reviews: described(
     Schema.optionalKey(
       Schema.Struct({
         threadId: described(Schema.String, "Thread that is judged."),
         hookId: described(Schema.String, "The hook that asks."),
-        deliveryId: described(Schema.String, "What the hook is asked, by the id that its decision has.")
+        deliveryId: described(Schema.String, "Id of the delivery that asks the hook, which its decision has as well.")
       })
     ),
-    "Of a thread that judges for a hook of another one. [ext]"
+    "The hook that the thread judges for, and the thread that is judged. Only where it judges. [ext]"
   )
 }).annotate({ identifier: "Thread" })
 export type Thread = typeof Thread.Type
 
 export const QueuedMessage = Schema.Struct({
   id: described(Schema.String, "The inputId of the queue's paths."),
-  content: described(MessageContent, "What is said."),
+  content: described(MessageContent, "The message."),
   queuedAt: described(Timestamp, "When the message was submitted."),
   submitMode: described(SubmitMode, "How the message was submitted, or promoted since."),
   turnId: described(Schema.String, "Turn that the message begins, or joins."),
@@ -85,7 +85,7 @@ export const PendingWait = Schema.Struct({
   turnId: described(Schema.String, "Turn that is parked on it."),
   type: described(
     Schema.Literals(["client_tool", "hook_ask", "role_approval"]),
-    "What is waited for: the result of a client's tool, or a decision that a hook or a role asks for."
+    "Kind of the answer: the result of a client's tool, or a decision that a hook or a role asks for."
   ),
   state: described(
     Schema.Literals(["open", "resolved", "expired", "cancelled"]),
@@ -101,7 +101,7 @@ export const PendingWait = Schema.Struct({
   ),
   reason: described(Schema.optionalKey(Schema.String), "Why a person is asked, in words for people."),
   toolCallId: described(Schema.optionalKey(Schema.String), "The call that it is about."),
-  toolInput: described(Schema.optionalKey(Schema.Unknown), "What the model gives the tool."),
+  toolInput: described(Schema.optionalKey(Schema.Unknown), "Input of the call, as the model gave it."),
   toolName: described(Schema.optionalKey(Schema.String), "The tool that is called, as `namespace.tool`."),
   toolsetId: described(Schema.optionalKey(Schema.String), "Toolset of the tool. Absent for built-in tools.")
 }).annotate({ identifier: "PendingWait" })
@@ -111,17 +111,17 @@ export type PendingWait = typeof PendingWait.Type
 const subject = {
   content: described(
     Schema.optionalKey(Schema.Array(ContentBlock)),
-    "What a hook asks about: of `before_turn_start` the message, of `after_model_response` the text, which is " +
-      "empty for a response of calls only."
+    "Content that a hook asks about: the message at `before_turn_start`, the text at `after_model_response`, " +
+      "which is empty for a response of calls only."
   ),
   toolOutput: described(
     Schema.optionalKey(Schema.Unknown),
-    "What a hook asks about at `after_tool_result`: what the tool returned."
+    "Output of the tool that a hook asks about at `after_tool_result`."
   ),
   ...besideFields,
   failureCode: described(
     Schema.optionalKey(Schema.String),
-    "What a hook asks about at `after_tool_result`: why the call failed."
+    "Failure of the call that a hook asks about at `after_tool_result`."
   )
 }
 const WaitSubject = Schema.Struct(subject)
@@ -136,11 +136,11 @@ export const WaitRecord = Schema.Struct({
       Schema.Struct({
         outcome: described(
           Schema.Literals(["allow", "deny", "result", "error", "expired", "cancelled"]),
-          "What was answered, or that nobody answered in time, or that the turn was stopped."
+          "`expired`: nobody answered in time. `cancelled`: the turn was stopped. The others are answers."
         ),
         by: described(Schema.optionalKey(Principal), "Who answered. Absent when nobody did."),
         reason: described(Schema.optionalKey(Schema.String), "Why, in words for people."),
-        output: described(Schema.optionalKey(Schema.Unknown), "What the tool returned.")
+        output: described(Schema.optionalKey(Schema.Unknown), "Output of the tool.")
       })
     ),
     "How it ended. Absent while it is open."
@@ -160,7 +160,7 @@ export type WaitingFor = typeof WaitingFor.Type
 export const BudgetSpend = Schema.Struct({
   generatedAt: described(Timestamp, "When this was added up."),
   spent: described(Schema.Finite, "USD that the agent has spent on models in the window."),
-  window: described(BudgetWindow, "Over which time: that of the agent's budget, and the last 24 hours without one.")
+  window: described(BudgetWindow, "Time that is summed: the budget's window, or the last 24 hours without a budget.")
 }).annotate({ identifier: "BudgetSpend" })
 export type BudgetSpend = typeof BudgetSpend.Type
 
@@ -179,13 +179,10 @@ export const ThreadDetail = Schema.Struct({
     Schema.optionalKey(Schema.String),
     "Model selected by the latest admitted turn, including queued work."
   ),
-  status: described(
-    ThreadStatus,
-    "What the thread is doing: whether a turn runs or is parked, or how the last one ended."
-  ),
+  status: described(ThreadStatus, "Status of the thread: whether a turn runs or is parked, or how the last one ended."),
   updatedAt: described(Timestamp, "When the thread last did anything."),
   thread: described(Thread, "The thread itself."),
-  budgetSpend: described(BudgetSpend, "What the thread's agent has spent, in all its threads."),
+  budgetSpend: described(BudgetSpend, "Spending of the thread's agent, in all its threads."),
   inFlightWaitIds: described(Schema.Array(Schema.String), "Ids of all open waits, in the order of `pendingWaits`."),
   pendingWaits: described(Schema.Array(PendingWait), "Open waits that the turn is parked on."),
   queued: described(Schema.Array(QueuedMessage), "Inputs that wait, in the order in which they would run."),

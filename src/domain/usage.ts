@@ -6,12 +6,12 @@ export const ModelUsage = Schema.Struct({
   inputTokens: described(Schema.Int, "Tokens that went into models."),
   outputTokens: described(Schema.Int, "Tokens that came out of models."),
   totalTokens: described(Schema.Int, "All tokens, in and out."),
-  cacheReadTokens: described(Schema.optionalKey(Schema.Int), "Those of the input that a provider read from its cache."),
-  cacheWriteTokens: described(Schema.optionalKey(Schema.Int), "Those of the input that a provider wrote to its cache."),
-  reasoningTokens: described(Schema.optionalKey(Schema.Int), "Those of the output that a model spent on reasoning."),
+  cacheReadTokens: described(Schema.optionalKey(Schema.Int), "Input tokens that a provider read from its cache."),
+  cacheWriteTokens: described(Schema.optionalKey(Schema.Int), "Input tokens that a provider wrote to its cache."),
+  reasoningTokens: described(Schema.optionalKey(Schema.Int), "Output tokens that a model spent on reasoning."),
   estimatedCost: described(
     Schema.optionalKey(Schema.Finite),
-    "What they cost, in USD. Absent where the price of a part is not known."
+    "Cost of all of them, in USD. Absent where the price of a part is not known."
   )
 }).annotate({ identifier: "ModelUsage" })
 export type ModelUsage = typeof ModelUsage.Type

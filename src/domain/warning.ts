@@ -4,6 +4,6 @@ import { described } from "./described.ts"
 
 export const Warning = Schema.Struct({
   path: described(Schema.String, "The field that it is about, such as `models[0]`."),
-  message: described(Schema.String, "What to expect, for a person to read.")
+  message: described(Schema.String, "The warning, for a person to read.")
 }).annotate({ identifier: "Warning" })
 export type Warning = typeof Warning.Type

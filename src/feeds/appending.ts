@@ -1,7 +1,7 @@
 /**
  * Messages of a feed as they are written.
  *
- * W1. Whoever appends holds the feed's row: seqs have no gaps, and follow each other in the order of the commits.
+ * W1. An append holds the feed's row: seqs have no gaps, and follow each other in the order of the commits.
  * W2. The number of statements does not depend on the number of messages.
  * W3. A key that came within 24 hours stands for the message that has it, also where that is not kept any more.
  * W4. Subscriptions that messages match are told in the same transaction.

@@ -9,16 +9,16 @@ import { Timestamp } from "../domain/time.ts"
 
 /** Said once, of what is sent and of what is answered. */
 const says = {
-  name: "What the feed is called: unique in the workspace, also among archived feeds.",
-  description: "What the feed is for, in words for people and models.",
+  name: "The feed's name: unique in the workspace, also among archived feeds.",
+  description: "The feed's purpose, in words for people and models.",
   tags: "Labels for your own use, each of them once.",
   retention: "Which messages are kept. Absent: all of them.",
   maxMessages: "How many of the newest messages are kept.",
   maxAgeSeconds: "For how many seconds a message is kept.",
-  text: "What the message says.",
+  text: "The message's text.",
   data: "Anything that programs are to read, as JSON.",
   dedupeKey: "The sender's own name for the message: a name that was sent within 24 hours is not appended again.",
-  origin: "What a trigger says of an event outside. It carries no authority."
+  origin: "A trigger's description of an event outside. It carries no authority."
 }
 
 const namePattern = "^[a-z0-9][a-z0-9._/-]{0,127}$"
@@ -123,7 +123,7 @@ const someOf = <Message extends Schema.Codec<FeedMessageInput, unknown>>(message
 const expecting = {
   expectedLastSeq: described(
     Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }))),
-    "What the feed's `lastSeq` has to be, else it is 409 `feed_conflict`. Absent: anything."
+    "The `lastSeq` that the feed has to have, else it is 409 `feed_conflict`. Absent: any."
   )
 }
 
@@ -142,11 +142,11 @@ export const FeedAppended = Schema.Struct({
         seq: described(Schema.Int, "Seq of the message."),
         duplicate: described(
           Schema.optionalKey(Schema.Boolean),
-          "True where its `dedupeKey` was there already: the seq is that of the message that has it."
+          "True where its `dedupeKey` was there already: the seq belongs to the message that has it."
         )
       })
     ),
-    "One for each message that was sent, in their order."
+    "One answer for each message that was sent, in their order."
   ),
   startSeq: described(Schema.optionalKey(Schema.Int), "Seq of the first message that was written. Absent: none was."),
   endSeq: described(Schema.optionalKey(Schema.Int), "Seq of the last message that was written.")

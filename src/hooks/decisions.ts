@@ -1,7 +1,7 @@
 /**
  * The decisions of hooks in a workspace, newest first: the hook_decision facts of its threads.
  *
- * Q1. Of all facts only these have a workspace, which their indexes begin with (migration 3).
+ * Q1. Only these facts have a workspace, which their indexes begin with (migration 3).
  * Q2. A page looks at a bounded number of facts. What no index tells is filtered among those, so that a page may hold
  *     fewer decisions than there are, or none, and still say where the next one begins.
  */

@@ -24,7 +24,7 @@ export const ImageUpload = Schema.Struct({
 export type ImageUpload = typeof ImageUpload.Type
 
 export const Image = Schema.Struct({
-  id: described(ImageId, "What image blocks name. The same bytes have the same id in a workspace."),
+  id: described(ImageId, "Id of the image, which image blocks name. The same bytes have the same id in a workspace."),
   format: described(ImageFormat, "Format of the bytes."),
   bytes: described(Schema.Int, "How many there are."),
   width: described(Schema.Int, "How many pixels it is wide."),

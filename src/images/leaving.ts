@@ -4,7 +4,7 @@
  * V1. What keeps an image for its agent: a message of another thread of the agent, sent, waiting or taken back; a
  *     schedule of the agent; an entry of the memory that the agent reads. The bytes go with the last agent that has
  *     them.
- * V2. It goes an hour after its thread at the earliest. Whoever names it meanwhile, or uploads it again, keeps it: the
+ * V2. It goes an hour after its thread at the earliest. Naming it meanwhile, or uploading it again, keeps it: the
  *     row in `leaving_images` is the lock that decides which came first. So a message that was taken is never left
  *     without its image.
  * V3. An upload and a removal of the same bytes meet at the row of `images`: locks are taken on `leaving_images` first.

@@ -2,8 +2,7 @@
  * The journal: every actor's facts, its head, and the rows that change with them.
  *
  * J1. An append is all or nothing, and succeeds only for the holder of the head's epoch at the
- *     revision it last saw. Appends of many actors share one statement; one that loses does not
- *     delay the others.
+ *     revision it last saw. Appends of many actors share one statement; an append that loses does not delay the others.
  * J2. `pos` numbers an actor's facts without gaps, `seq` the public ones among them.
  * J3. `once` is refused a second time: one admission per input, one end per turn, one result per
  *     call, one resolution per wait. Only a bug runs into it: a defect, not an error.
@@ -13,8 +12,8 @@
  * J5. A claim raises the epoch, also when the actor is mine already: an append that was sent before the
  *     claim and arrives after it is refused. A claim succeeds when the actor has no owner, when its
  *     owner's lease has lapsed by the database's clock, or when it is already mine.
- * J6. What was stored in the inbox for an actor comes before what is asked of it later: an append that
- *     queues an input is refused while something waits there.
+ * J6. Commands that were stored in the inbox for an actor come before commands that are sent to it later: an append
+ *     that queues an input is refused while something waits there.
  */
 import { Context, Data, type Effect } from "effect"
 import type { Shards } from "./shard.ts"

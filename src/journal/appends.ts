@@ -4,8 +4,8 @@
  * W1. One append of an actor at a time; at most 128 in a statement (more only adds latency), and at most
  *     8 Mi characters of texts, unless one append alone has more.
  * W2. A batch that fails for a reason of its own is repeated one append at a time, so that the guilty
- *     one is found and the others pass (J3). One that takes too long is repeated in halves, each of
- *     which is tried at least once.
+ *     one is found and the others pass (J3). A statement that takes too long is repeated in halves, and each half is
+ *     tried at least once.
  * W3. After a lost connection nothing is repeated, and nobody is refused, before the heads have been read
  *     (J4); for about 5 s, then the callers hear `JournalUnavailable`. So do those whose heads do not tell.
  */

@@ -1,8 +1,8 @@
 /**
  * Takes actors over, many in a statement, and reads their heads.
  *
- * K1. A claim may be repeated: it raises the epoch each time (J5), so that of two whose answers are late the
- *     last one counts. Whose the actor was is not known any more when an attempt before may have been committed.
+ * K1. A claim may be repeated: it raises the epoch each time (J5), so that the last one of two claims whose answers are
+ *     late counts. The owner before is not known any more when an attempt before may have been committed.
  * K2. A head that is locked, or an actor that cannot be asked for, keeps no other claim (A1 of apart.ts).
  * K3. Only an owner whose lease is over counts as a death; an actor that was given back counts nothing.
  */

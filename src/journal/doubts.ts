@@ -1,4 +1,4 @@
-/** What the head of an actor says of an append whose outcome is unknown (J4). */
+/** Reads from an actor's head whether an append whose outcome is unknown was written (J4). */
 import type { Statement } from "../database/Database.ts"
 import { places, uuids } from "../database/parameters.ts"
 import type { OwnedAppend } from "./appendSections.ts"

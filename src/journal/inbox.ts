@@ -1,7 +1,7 @@
 /**
  * Commands that are stored for actors whose owners cannot be reached, until an append accepts them.
  *
- * X1. Whoever looks gets the first rows of several actors, so many of each: an actor with many rows does not stand
+ * X1. A look brings the first rows of several actors, so many of each: an actor with many rows does not stand
  *     before the others.
  * X2. Rows that cannot be read here, of kinds that this version does not know or named by the caller, are passed over:
  *     they take nobody's place.

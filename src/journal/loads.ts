@@ -3,9 +3,9 @@
  *
  * O1. Loads share statements, in pages of so many rows and bytes: a page ends within an actor where it must,
  *     and the next one goes on there. Each actor is answered when its own rows are there.
- * O2. What is an actor's own keeps nobody else: one that is larger than a page goes on with the connections
- *     for whole logs; when a page fails, its actors are read apart (A1 of apart.ts).
- * O3. An actor at rest is loaded without a look at the facts, and never behind one that is not.
+ * O2. Trouble of one actor delays no other: a turn that is larger than a page goes on with the connections for whole
+ *     logs; when a page fails, its actors are read apart (A1 of apart.ts).
+ * O3. An actor at rest is loaded without a look at the facts, and never behind an actor that is not at rest.
  */
 import { Data, Effect } from "effect"
 import { fromUuid } from "../domain/ids.ts"

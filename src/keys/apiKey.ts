@@ -21,12 +21,12 @@ export type KeyKind = typeof KeyKind.Type
 
 /** Said once, of what is sent and of what is answered. */
 const says = {
-  name: "What people call the key.",
-  scopes: "What the key may do. Each operation names the scope that it needs; no scope includes another.",
+  name: "The key's name, for people.",
+  scopes: "Rights of the key. Each operation names the scope that it needs; no scope includes another.",
   identity: "Identity that the key acts as. While that is disabled the key is refused.",
-  provider: "The chat provider whose events a trigger brings. Of kind `trigger`.",
-  agentIds: "Agents whose threads a trigger creates, reads and submits to. Of kind `trigger`.",
-  feedIds: "Feeds that a trigger appends to. Of kind `trigger`; none when absent."
+  provider: "The chat provider whose events a trigger brings. For kind `trigger` only.",
+  agentIds: "Agents whose threads a trigger creates, reads and submits to. For kind `trigger` only.",
+  feedIds: "Feeds that a trigger appends to. For kind `trigger` only; none when absent."
 }
 
 const Provider = Origin.fields.provider
@@ -59,7 +59,7 @@ export const ApiKeyInput = Schema.Struct({
   name: described(Name, says.name),
   kind: described(
     Schema.optionalKey(KeyKind),
-    "What requests with the key are recorded as: the type of their principal. `api_key` when absent."
+    "Type of the principal that requests with the key are recorded under. `api_key` when absent."
   ),
   scopes: described(Scopes, says.scopes),
   identity: Schema.optionalKey(identityOf(says.identity)),
@@ -99,7 +99,7 @@ export type ApiKeyInput = typeof ApiKeyInput.Type
 export const ApiKey = Schema.Struct({
   id: described(Schema.String, "Id of the key. It is no secret."),
   name: described(Schema.String, says.name),
-  kind: described(KeyKind, "What requests with the key are recorded as: the type of their principal."),
+  kind: described(KeyKind, "Type of the principal that requests with the key are recorded under."),
   scopes: described(Schema.Array(Scope), says.scopes),
   identity: described(Schema.optionalKey(Schema.String), says.identity),
   provider: described(Schema.optionalKey(Provider), says.provider),

@@ -82,7 +82,7 @@ export const MemoryVersion = Schema.Struct({
   redactedAt: described(Schema.optionalKey(Timestamp), "Since when its value is gone for good."),
   value: described(
     Schema.optionalKey(Schema.String),
-    "What was written. Only where one version is asked for; absent of a delete, and of what was redacted."
+    "The value that was written. Only where one version is asked for; absent for a delete, and once it was redacted."
   )
 }).annotate({ identifier: "MemoryVersion" })
 export type MemoryVersion = typeof MemoryVersion.Type

@@ -1,4 +1,4 @@
-/** Which models an input runs on: those that it asks for itself, else its thread, else the profile. */
+/** Which models an input runs on: the selectors of the input itself, else of its thread, else of the profile. */
 import type { Models } from "./Model.ts"
 
 type Resolving = Pick<Models["Service"], "resolve">

@@ -2,7 +2,7 @@
  * A prompt in the words of the AI SDK's provider packages: a history that every provider accepts.
  *
  * C1. The results of a response's calls stand right after it, whatever was said meanwhile; a steer comes after them.
- * C2. Every call has a result (one that says so where none was recorded), and every result has a call.
+ * C2. Every call has a result (where none was recorded, a result that says so), and every result has a call.
  * C3. Ids of calls are unique in the conversation and made of characters that every provider takes.
  * C4. A summary is asked of words alone: calls and results are told as text. So no provider looks for their tools,
  *     their ids or the reasoning that came with them, of which a summary is not told.

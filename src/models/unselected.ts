@@ -10,7 +10,7 @@ type Known = Pick<Models["Service"], "list" | "resolve">
 const why = ({ list }: Known, selector: string) =>
   list.some(({ id, status }) => id === selector && status === "unavailable")
     ? `${selector} is unavailable on this server today: its key is missing, or the operator's file of models says so.`
-    : `${selector} selects no model of this server today. GET /v1/models lists those that there are.`
+    : `${selector} selects no model of this server today. GET /v1/models lists its models.`
 
 export const unselected = (models: Known, selectors: ReadonlyArray<string>): ReadonlyArray<Warning> => {
   const idle = selectors.flatMap((selector, index) =>

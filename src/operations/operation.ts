@@ -49,7 +49,7 @@ export type OperationResult = typeof OperationResult.Type
 
 export const Operation = Schema.Struct({
   id: described(Schema.String, "Id of the operation."),
-  action: described(Schema.String, "What was asked for, as `noun.verb`, such as `agent.update`."),
+  action: described(Schema.String, "Action that was asked for, as `noun.verb`, such as `agent.update`."),
   agentId: described(Schema.optionalKey(Schema.String), "Agent that the action is about, else the agent that asked."),
   state: described(
     OperationState,
@@ -61,12 +61,12 @@ export const Operation = Schema.Struct({
   resolvedBy: described(Schema.optionalKey(Principal), "Who decided it. Absent where time did."),
   result: described(
     Schema.optionalKey(OperationResult),
-    "What the direct call would have answered. Only in terminal states; what a read has found is only for who asked, " +
-      "and for credentials with the scope `approve`."
+    "The answer of the call, as if it had not parked. Only in terminal states; the result of a read only for who " +
+      "asked, and for credentials with the scope `approve`."
   ),
   request: described(
     Schema.optionalKey(Schema.Unknown),
-    "What was asked for, as it was sent. Only for who asked, and for credentials with the scope `approve`."
+    "The request, as it was sent. Only for who asked, and for credentials with the scope `approve`."
   ),
   requestedBy: described(
     Schema.optionalKey(Principal),

@@ -29,7 +29,7 @@ const uniqueOf = <S extends Schema.Top>(item: S, most: number) =>
 export const ApprovalRule = Schema.Struct({
   actions: described(
     uniqueOf(Schema.Literals(actionSelectors), limits.ruleActions),
-    "What the rule is about: `noun.verb`, `noun.*` for every change of a noun, `*` for every change. Reads are meant " +
+    "Actions of the rule: `noun.verb`, `noun.*` for every change of a noun, `*` for every change. Reads are meant " +
       "only where they are named."
   ),
   principals: described(

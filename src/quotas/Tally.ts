@@ -1,5 +1,5 @@
 /**
- * What one node knows of the sums of each workspace: what the database has told, and what it has counted itself since.
+ * One node's knowledge of the sums of each workspace: what the database has told, and what it has counted itself since.
  * Plain arithmetic in memory; `Quotas.ts` carries amounts to the database and back.
  *
  * A1. Each amount is in exactly one of four places: unwritten, written but not read back, in a minute that was read as

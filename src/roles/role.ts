@@ -19,8 +19,8 @@ const Name = Schema.String.check(maxChars(limits.roleNameChars), nonBlankLine)
 
 /** Said once, of what is sent and of what is answered. */
 const says = {
-  name: "What people call the role.",
-  description: "What the role is for, in words for people.",
+  name: "The role's name, for people.",
+  description: "The role's purpose, in words for people.",
   allow: "Calls that it allows. What no role of a profile allows is denied.",
   deny: "Calls that it denies. No other role can allow them."
 }
@@ -30,7 +30,7 @@ const about = {
   tools: described(ToolSelector, "The tools that it is about."),
   conditions: described(
     Schema.optionalKey(Conditions),
-    "What must hold of the call's input, all of it. Absent: every call of these tools."
+    "Conditions that the call's input must meet, all of them. Absent: every call of these tools."
   )
 }
 

@@ -12,14 +12,14 @@ import { AnyTime, Timestamp } from "../domain/time.ts"
 import { MaxCost } from "../domain/maxCost.ts"
 
 const says = {
-  name: "What people call the schedule.",
+  name: "The schedule's name, for people.",
   trigger: "When it fires.",
   target: "Where its message goes: into a thread of its own each time, or into one thread.",
-  message: "What is said.",
+  message: "The message.",
   model: "Model for the turns. Absent: the thread's, or the profile's.",
   submitMode: "How the message reaches a turn that runs in the target thread.",
   overlap:
-    "What happens at an instant while the turn that the schedule began last still runs or waits: the instant is " +
+    "How an instant goes while the turn that the schedule began last still runs or waits: the instant is " +
     "skipped, " +
     "one waits for the end, the turn is cancelled first, or both run.",
   catchUpSeconds: "How old the newest instant that was missed may be and still fire.",
@@ -50,7 +50,7 @@ const IntervalTrigger = Schema.Struct({
   )
 })
 const OnceTrigger = Schema.Struct({
-  type: described(Schema.Literal("once"), "One time."),
+  type: described(Schema.Literal("once"), "At one instant only."),
   at: described(AnyTime, "The instant.")
 })
 export const Trigger = Schema.Union([CronTrigger, IntervalTrigger, OnceTrigger]).annotate({ identifier: "Trigger" })
@@ -59,7 +59,7 @@ export type Trigger = typeof Trigger.Type
 export const ScheduleTarget = Schema.Union([
   Schema.Struct({ mode: described(Schema.Literal("spawn"), "A new thread each time.") }),
   Schema.Struct({
-    mode: described(Schema.Literal("thread"), "One thread, whichever it is."),
+    mode: described(Schema.Literal("thread"), "The same thread each time."),
     threadId: described(ThreadId, "The thread. It must be one of the same agent.")
   })
 ]).annotate({ identifier: "ScheduleTarget" })
@@ -109,11 +109,11 @@ export const SchedulePatch = Schema.Struct({
     Schema.optionalKey(
       Schema.Struct({
         type: described(Schema.optionalKey(Schema.Literals(["cron", "interval", "once"])), "Which kind of trigger."),
-        expression: described(Schema.optionalKey(Expression), "Of a cron trigger."),
-        timezone: described(Schema.optionalKey(Timezone), "Of a cron trigger."),
-        seconds: described(Schema.optionalKey(seconds(limits.scheduleIntervalSeconds)), "Of an interval."),
-        startAt: described(nullable(AnyTime), "Of an interval."),
-        at: described(Schema.optionalKey(AnyTime), "Of a single instant.")
+        expression: described(Schema.optionalKey(Expression), "For type `cron` only."),
+        timezone: described(Schema.optionalKey(Timezone), "For type `cron` only."),
+        seconds: described(Schema.optionalKey(seconds(limits.scheduleIntervalSeconds)), "For type `interval` only."),
+        startAt: described(nullable(AnyTime), "For type `interval` only."),
+        at: described(Schema.optionalKey(AnyTime), "For type `once` only.")
       })
     ),
     says.trigger
@@ -144,7 +144,7 @@ export const ScheduleRun = Schema.Struct({
     "`started` says that the message was accepted, not that its turn succeeded."
   ),
   reason: described(Schema.optionalKey(Schema.String), "Why it was skipped, or has failed."),
-  count: described(Schema.optionalKey(Schema.Int), "Of missed instants: how many, up to 10,000."),
+  count: described(Schema.optionalKey(Schema.Int), "How many instants were missed, up to 10,000."),
   threadId: described(Schema.optionalKey(Schema.String), "Thread that the message went to."),
   turnId: described(Schema.optionalKey(Schema.String), "Turn that the message opens, or has joined."),
   startedAt: described(Schema.optionalKey(Timestamp), "When the message was accepted.")
@@ -174,7 +174,10 @@ export const Schedule = Schema.Struct({
   ),
   nextInstants: described(Schema.Array(Timestamp), "The next instants, at most five, without jitter."),
   lastRunAt: described(Schema.optionalKey(Timestamp), "When it fired last, or was skipped."),
-  lastStatus: described(Schema.optionalKey(Schema.Literals(["started", "skipped", "failed"])), "What came of it."),
+  lastStatus: described(
+    Schema.optionalKey(Schema.Literals(["started", "skipped", "failed"])),
+    "Status of the last run."
+  ),
   lastThreadId: described(Schema.optionalKey(Schema.String), "Thread of the last turn that it began."),
   lastTurnId: described(Schema.optionalKey(Schema.String), "The last turn that it began."),
   createdAt: described(Timestamp, "When it was made."),

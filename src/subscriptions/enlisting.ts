@@ -1,7 +1,7 @@
 /**
  * What a feed knows of its subscriptions: a place for one that is to be made, and what appends judge by.
  *
- * E1. Whoever changes a row holds the feed's row and raises its revision: an append has either been judged by it, or
+ * E1. A change of a row holds the feed's row and raises its revision: an append has either been judged by it, or
  *     ends before the seq that is told here. The same change told again is answered with the same seq. So is a change
  *     during a pause: nobody has judged what came since the pause began. Notices of appends before that seq were taken,
  *     or are in the inbox: the first message that those in the inbox name is told as well.
@@ -9,8 +9,8 @@
  *     nothing that the feed was told since, and brings nobody back who is deleted. How much was judged by then nobody
  *     knows any more: as if every message were on its way. (A node of an earlier version tells the feed of the end of a
  *     pause without the pause, and may leave before it hears.)
- * E3. A place is taken before the actor is born. One whose actor was never born counts for a minute, and goes after an
- *     hour (src/subscriptions/forgetting.ts).
+ * E3. A place is taken before the actor is born. A row whose actor was never born counts for a minute, and goes after
+ *     an hour (src/subscriptions/forgetting.ts).
  * E4. Whoever is told of has a place, also where that was gone before it was born.
  */
 import { sql } from "kysely"

@@ -3,7 +3,7 @@
  *
  * M1. Judged before the feed's row is held, by what this node remembers of the feed's subscriptions; where the row's
  *     revision says that they are others, they are read and judged anew in the transaction.
- * M2. Whoever matches gets one row of the inbox; the others cost no statement.
+ * M2. A subscription that matches gets one row of the inbox; the others cost no statement.
  * M3. Beyond 50 ms whatever is not judged counts as matching: the actor looks for itself. So does what is costly, where
  *     it is judged in the transaction.
  */

@@ -1,8 +1,8 @@
 /**
  * How far a subscription has come in its feed, as clients see it: what its actor keeps, with what the feed has come to.
  *
- * R1. One that has nothing in hand has dealt with all that its feed holds: those messages were judged when they were
- *     appended, and did not match.
+ * R1. A subscription with nothing in hand has dealt with all that its feed holds: those messages were judged when they
+ *     were appended, and did not match.
  * R2. Messages whose notice is in the actor's inbox are in hand.
  * R3. A change that the feed has not heard of takes nothing back: what was judged before it is dealt with.
  */

@@ -78,7 +78,7 @@ export const SubscriptionPatch = Schema.Struct({
   enabled: described(Schema.optionalKey(Schema.NullOr(Schema.Boolean)), enabledSays),
   cursor: described(
     Schema.optionalKey(seq),
-    "Seq up to which everything counts as dealt with: what was handed over behind it is handed over again."
+    "Seq up to which everything counts as dealt with: messages behind it are handed over again."
   )
 }).annotate({ identifier: "SubscriptionPatch" })
 export type SubscriptionPatch = typeof SubscriptionPatch.Type
@@ -102,7 +102,7 @@ export const Subscription = Schema.Struct({
   agentId: described(Schema.String, "The agent that gets the messages."),
   workspaceId: described(Schema.String, "Workspace of both."),
   feedId: described(Schema.String, "The feed whose messages it looks at."),
-  feedName: described(Schema.String, "What the feed is called now."),
+  feedName: described(Schema.String, "The feed's name as of now."),
   feedArchivedAt: described(Schema.optionalKey(Timestamp), "Since when the feed takes no messages any more."),
   name: described(Schema.optionalKey(Schema.String), says.name),
   cadence: described(Cadence, says.cadence),
@@ -126,7 +126,7 @@ export const Subscription = Schema.Struct({
   lastEvaluatedAt: described(Schema.optionalKey(Timestamp), "When messages were judged last."),
   lastStatus: described(
     Schema.optionalKey(Status),
-    "What became of them: `escalated` was handed over, `dismissed` was not to be, `failed` is tried again."
+    "Outcome of the last messages: `escalated` was handed over, `dismissed` was not to be, `failed` is tried again."
   ),
   lastReason: described(Schema.optionalKey(PassedReason), "Why messages that match were dismissed."),
   lastThreadId: described(Schema.optionalKey(Schema.String), "The thread that has got the last ones."),
@@ -137,17 +137,17 @@ export type Subscription = typeof Subscription.Type
 
 export const Evaluation = Schema.Struct({
   seq: described(Schema.Int, "Its place among those of the subscription."),
-  at: described(Timestamp, "When it was."),
-  status: described(Status, "What became of the messages."),
+  at: described(Timestamp, "When the messages were judged."),
+  status: described(Status, "Outcome of the messages."),
   fromSeq: described(Schema.Int, "Seq of the first message."),
   toSeq: described(Schema.Int, "Seq of the last message."),
-  count: described(Schema.optionalKey(Schema.Int), "How many of them match. Absent of what failed."),
+  count: described(Schema.optionalKey(Schema.Int), "How many of them match. Absent where it failed."),
   reason: described(Schema.optionalKey(PassedReason), "Why messages that match were dismissed."),
   error: described(
     Schema.optionalKey(
       Schema.Struct({
-        code: described(Schema.String, "What was wrong, as a word."),
-        message: described(Schema.String, "What was wrong, for people.")
+        code: described(Schema.String, "The problem, as a word."),
+        message: described(Schema.String, "The problem, for people.")
       })
     ),
     "Why it failed."
@@ -160,7 +160,7 @@ export type Evaluation = typeof Evaluation.Type
 
 /** What a condition is tried on. */
 export const SampleMessage = Schema.Struct({
-  text: described(MessageText, "What the message says."),
+  text: described(MessageText, "The message's text."),
   tags: described(
     Schema.optionalKey(Schema.Array(Tag).check(Schema.isMaxLength(limits.feedTags), Schema.isUnique())),
     "Its tags."
@@ -173,6 +173,6 @@ export type SampleMessage = typeof SampleMessage.Type
 export const Evaluated = Schema.Struct({
   matched: described(Schema.Boolean, "Whether the message matches."),
   error: described(Schema.optionalKey(Schema.String), "Why the condition could not be asked of it."),
-  content: described(Schema.optionalKey(Schema.String), "What would be handed over.")
+  content: described(Schema.optionalKey(Schema.String), "Message that would be handed over.")
 }).annotate({ identifier: "Evaluated" })
 export type Evaluated = typeof Evaluated.Type

@@ -3,7 +3,7 @@
  *
  * D1. Only an archived thread at rest is deleted. Its head goes first: without it nothing of the thread is found, and
  *     no node can write to it.
- * D2. What is left of it is found by its row in deleted_threads, which goes last. Images that it named are handed
+ * D2. Its leftovers are found by its row in deleted_threads, which goes last. Images that it named are handed
  *     to whoever sees whether anything else names them (src/images/leaving.ts).
  */
 import { Effect } from "effect"

@@ -11,7 +11,7 @@ import { QueuedMessage } from "../domain/thread.ts"
 const TurnId = idOf("turn")
 
 export const MessageInput = Schema.Struct({
-  content: described(UserContent, "What is said."),
+  content: described(UserContent, "The message."),
   mode: described(
     Schema.optionalKey(SubmitMode),
     "`queue`, the default, appends behind current work; `steer` redirects the turn in flight; `interrupt` stops " +
@@ -19,7 +19,7 @@ export const MessageInput = Schema.Struct({
   ),
   model: described(
     Schema.optionalKey(ModelSelector),
-    "Model of the turn that the message begins. Not together with `steer`. Absent: that of the thread, else of " +
+    "Model of the turn that the message begins. Not together with `steer`. Absent: the model of the thread, else of " +
       "its profile."
   ),
   expectedTurnId: described(
@@ -36,11 +36,11 @@ export const MessageInput = Schema.Struct({
 export type MessageInput = typeof MessageInput.Type
 
 export const MessageEdit = Schema.Struct({
-  content: described(UserContent, "What is said from now on: it replaces the whole message.")
+  content: described(UserContent, "The new message: it replaces the whole old one.")
 }).annotate({ identifier: "MessageEdit" })
 
 export const Promotion = Schema.Struct({
-  mode: described(Schema.Literals(["steer", "interrupt"]), "What the input becomes."),
+  mode: described(Schema.Literals(["steer", "interrupt"]), "Mode of the input from now on."),
   expectedTurnId: described(
     Schema.optionalKey(TurnId),
     "Turn that has to be the active one: with another, or none, the request is refused with 409."

@@ -28,7 +28,7 @@ const event = <const Type extends ThreadEventType, const Fields extends Schema.S
     eventId,
     threadId,
     turnId,
-    type: described(Schema.Literal(type), "What happened: it tells the kinds of events apart."),
+    type: described(Schema.Literal(type), "Type of the event: it tells the kinds of events apart."),
     occurredAt,
     ...own
   })

@@ -29,7 +29,7 @@ export type Metadata = typeof Metadata.Type
 /** Said once, of a create and of a patch. */
 const says = {
   maxCost: "USD that the thread may cost in all. Absent: no limit.",
-  title: "What people call the thread.",
+  title: "The thread's title, for people.",
   metadata: "Pairs for your own use."
 }
 
@@ -37,8 +37,8 @@ export const ThreadInput = Schema.Struct({
   agentId: described(AgentId, "Agent that works in the thread."),
   identity: Schema.optionalKey(
     identityOf(
-      "Identity that the thread works for. While that is disabled the thread gets no new work. Absent: that of " +
-        "the key, if it has one."
+      "Identity that the thread works for. While that is disabled the thread gets no new work. Absent: the key's " +
+        "identity, if it has one."
     )
   ),
   maxCost: described(Schema.optionalKey(MaxCost), says.maxCost),
@@ -52,7 +52,7 @@ export const ThreadInput = Schema.Struct({
   message: described(
     Schema.optionalKey(
       Schema.Struct({
-        content: described(UserContent, "What is said."),
+        content: described(UserContent, "The message."),
         origin: described(
           Schema.optionalKey(Origin),
           "The outside event that the message comes from. Only a trigger may say so."

@@ -26,7 +26,7 @@ export const ThreadTurn = Schema.Struct({
   responses: described(Schema.Int, "Responses of models."),
   toolCalls: described(Schema.Int, "Calls of tools."),
   waits: described(Schema.Int, "Waits for people, clients and hooks."),
-  usage: described(ModelUsage, "What it has used, so far.")
+  usage: described(ModelUsage, "Tokens that it has used so far, and their cost.")
 }).annotate({ identifier: "ThreadTurn" })
 export type ThreadTurn = typeof ThreadTurn.Type
 

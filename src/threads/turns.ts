@@ -1,7 +1,7 @@
 /**
  * The turns of a thread (contract C35.3), made of its log: turns never interleave, so that each is a stretch of it.
  *
- * T1. Of all but the first and last event of a turn only the type is read: texts and results may be large.
+ * T1. Only the first and last event of a turn are read whole, of the others the type: texts and results may be large.
  * T2. So many events are looked at for a page. It ends there with the last whole turn, and is read on until there is
  *     one.
  */

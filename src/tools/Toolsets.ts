@@ -6,8 +6,7 @@
  * T2. A catalogue follows its server when the server announces a change, when a session with it is opened, and when it
  *     is asked to; at most every five seconds and toolset.
  * T3. A call never fails: whatever happens is an outcome.
- * T4. A toolset's status follows its calls (Standing.ts). A call of which nobody knows how far it came has its server
- *     asked.
+ * T4. A toolset's status follows its calls (Standing.ts). Where nobody knows how far a call came, its server is asked.
  */
 import { Context, Effect, Layer } from "effect"
 import { Database, type DatabaseUnavailable } from "../database/Database.ts"

@@ -2,7 +2,8 @@
  * Finds things by words in their names and descriptions: without an index, without chance, the same for the same query.
  *
  * A word of the query found in a name counts four, in a description one; beginnings of words count as words from three
- * letters on, so that "issue" finds "issues". What holds no word of it is not found. Of equals the first stays first.
+ * letters on, so that "issue" finds "issues". A text that holds no word of the query is not found. Equal results keep
+ * their order.
  */
 const wordsInQuery = 16
 /** Of a description: what it is for stands at its beginning. */

@@ -1,11 +1,11 @@
 /**
  * Toolsets as rows, and their catalogues.
  *
- * L1. `rev` rises by one with every change of what a client may say; it is the ETag. What a probe finds, or a call
- *     shows, does not change it.
+ * L1. `rev` rises by one with every change of what a client may say; it is the ETag. Findings of a probe or a call do
+ *     not change it.
  * L2. Catalogues are numbered from 1 without gaps; the toolset's row is locked while the next is written, and one that
  *     would say the same is not. The newest hundred are kept.
- * L3. What a probe has found counts only while the toolset is still what was probed (status.ts).
+ * L3. Findings of a probe count only while the toolset is still what was probed (status.ts).
  * L4. A toolset in use stays: whoever lists one in a profile holds its row, whoever deletes it looks for uses behind
  *     that lock.
  */

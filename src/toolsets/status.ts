@@ -1,8 +1,8 @@
 /**
  * What is known of a toolset's server: what the last probe has found, and what calls have shown since.
  *
- * S1. What was seen counts only while the toolset is still what was asked (the same server, the same connection), and
- *     never over what was seen later.
+ * S1. A finding counts only while the toolset is still what was asked (the same server, the same connection), and never
+ *     over a later one.
  */
 import { Schema } from "effect"
 import { fromUuid, toUuid } from "../domain/ids.ts"

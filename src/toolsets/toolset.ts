@@ -40,12 +40,12 @@ const says = {
   kind: "`mcp`: a server that speaks MCP. `client`: tools that the workspace's own clients execute.",
   namespace:
     "First half of its tools' names: a tool is called as `namespace.tool`. No other toolset of the workspace has it.",
-  description: "What the tools are for, in words for people.",
+  description: "The tools' purpose, in words for people.",
   include: "Names of the tools that are offered. Absent: all of them.",
   exclude: "Names of tools that are not offered.",
   exposure: "When a model is told of the tools: always, or once a search has found them. `always` when absent.",
-  url: "Address of the MCP server. Of kind `mcp`.",
-  transport: "How the MCP server is spoken to. Of kind `mcp`; `streamable_http` when absent.",
+  url: "Address of the MCP server. For kind `mcp` only.",
+  transport: "How the MCP server is spoken to. For kind `mcp` only; `streamable_http` when absent.",
   connectionId: "Connection with the credential that the MCP server wants. Absent: none is sent.",
   trusted:
     "Whether what the MCP server says of its own tools counts: `readOnlyHint` for the role read_only, that and " +
@@ -53,19 +53,19 @@ const says = {
   lease:
     "`call`: every call brings a lease, with which the MCP server may ask this API on the agent's behalf while the " +
     "turn " +
-    "goes on. `none`, the default: no call does. Of kind `mcp`.",
+    "goes on. `none`, the default: no call does. For kind `mcp` only.",
   timeoutMs:
     `How long a call of its tools may take without a word, in milliseconds: ${limits.mcpCallMs.usual} when absent. ` +
     `Progress that the server reports begins the time anew, up to ${limits.mcpProgressTimes} times it in all. A ` +
     "turn's own time goes on meanwhile.",
   toolTimeouts: "Milliseconds by the name that the server gave the tool, in the place of `timeoutMs`.",
-  tools: "Tools that the workspace's clients execute. Of kind `client`.",
+  tools: "Tools that the workspace's clients execute. For kind `client` only.",
   tool: {
     name: "Name of the tool within its namespace.",
-    description: "What the tool does, in words for the model.",
+    description: "The tool's purpose, in words for the model.",
     inputSchema: "JSON Schema of the tool's input.",
     outputSchema: "JSON Schema of the tool's output. Absent: any output is taken.",
-    annotations: "What the tool's maker says of it.",
+    annotations: "Hints of the tool's maker about its effects.",
     execution: "How the MCP server wants the tool to be called. Absent: by an ordinary call.",
     timeoutMs: "How long a call may wait for its result, in milliseconds."
   }
@@ -308,7 +308,7 @@ const probed = {
     ToolsetStatus,
     "How the server last answered; `pending` until it was asked. Of clients' tools always `ready`."
   ),
-  statusReason: described(Schema.optionalKey(Schema.String), "What was wrong, in words for people."),
+  statusReason: described(Schema.optionalKey(Schema.String), "The problem, in words for people."),
   toolCount: described(Schema.Int, "Number of tools that it offers, after `include` and `exclude`."),
   lastCheckedAt: described(Schema.optionalKey(Timestamp), "When the server was last asked.")
 }

@@ -4,8 +4,8 @@
  *
  * U1. Once a second, in the background, what this node has counted is added to its rows by one statement. A node that
  *     dies takes at most a second's counts with it.
- * U2. What could not be written is kept, and sent again a second later: where the outcome of a statement is unknown,
- *     a second's counts may count twice. Usage of threads and budgets are exact, and do not come from here.
+ * U2. Counts that could not be written are kept, and sent again a second later: where the outcome of a statement is
+ *     unknown, a second's counts may count twice. Usage of threads and budgets are exact, and do not come from here.
  */
 import { Context, Effect, Layer, Semaphore } from "effect"
 import { isUnpriced, type ModelUsage } from "../domain/usage.ts"

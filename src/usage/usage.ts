@@ -43,12 +43,12 @@ export const UsageSum = Schema.Struct({
   calls: described(Amount, "Responses of models, and failed attempts whose usage the provider reported."),
   inputTokens: described(Amount, "Tokens that went into models."),
   outputTokens: described(Amount, "Tokens that came out of models."),
-  cacheReadTokens: described(Amount, "Those of the input that providers read from their caches."),
-  cacheWriteTokens: described(Amount, "Those of the input that providers wrote to their caches."),
-  reasoningTokens: described(Amount, "Those of the output that models spent on reasoning."),
+  cacheReadTokens: described(Amount, "Input tokens that providers read from their caches."),
+  cacheWriteTokens: described(Amount, "Input tokens that providers wrote to their caches."),
+  reasoningTokens: described(Amount, "Output tokens that models spent on reasoning."),
   estimatedCost: described(
     Schema.optionalKey(Schema.Finite),
-    "What they cost, in USD. Absent where the price of a part is not known."
+    "Cost of all of them, in USD. Absent where the price of a part is not known."
   )
 }).annotate({ identifier: "UsageSum" })
 export type UsageSum = typeof UsageSum.Type

@@ -91,7 +91,7 @@ const scope = described(
 )
 
 const result = {
-  output: described(Schema.optionalKey(JsonValue), "What the tool returns: instead of `error`."),
+  output: described(Schema.optionalKey(JsonValue), "Output of the tool: instead of `error`."),
   error: described(
     Schema.optionalKey(
       Schema.Struct({
@@ -101,11 +101,11 @@ const result = {
               expected: `1 to ${limits.toolErrorCodeChars} letters, digits, _, . and -`
             })
           ),
-          "What went wrong, for machines."
+          "The problem as a code, for machines."
         ),
         message: described(
           Schema.String.check(Schema.isMinLength(1), maxBytes(limits.toolErrorBytes)),
-          "What went wrong, for the model."
+          "The problem in words, for the model."
         )
       })
     ),

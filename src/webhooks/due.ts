@@ -2,8 +2,8 @@
  * Deliveries that are due: taken by one node at a time, and what came of them.
  *
  * U1. A delivery is taken by putting its next attempt off: where whoever took it dies, another sends it after that.
- * U2. Endpoints are looked at one by one, whatever waits for each: one that hangs fills nobody's portion; nor do all
- *     those of a workspace together.
+ * U2. Endpoints are looked at one by one, whatever waits for each: an endpoint that hangs fills nobody's portion; nor
+ *     do all those of a workspace together.
  * U3. An attempt whose answer disables its webhook is told of together with that: no later attempt would.
  * U4. The moment that a delivery is put off to names the attempt. A delivery that was made due again by hand, or that
  *     another node has taken, has another moment: a late failure changes nothing of it. A late success ends it.

@@ -1,6 +1,6 @@
 /**
- * What endpoints are told: a thin body of ids, as Standard Webhooks has it (contract C44.2). Who wants more asks for
- * it.
+ * What endpoints are told: a thin body of ids, as Standard Webhooks has it (contract C44.2). An endpoint that wants
+ * more asks for it.
  */
 import { hash } from "node:crypto"
 import { fromBytes, prefixes } from "../domain/ids.ts"

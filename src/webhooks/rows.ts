@@ -2,9 +2,9 @@
  * Webhooks as rows: made, merged, deleted, listed, their secrets rotated. Functions over a connection or a transaction.
  *
  * R1. `rev` rises by one with every change of what a client has said, and where the server disables; it is the ETag.
- * R2. Whoever makes one holds the workspace's lock: no two take the last place.
+ * R2. Making one holds the workspace's lock: no two take the last place.
  * R3. Every change raises the auth revision: nodes ask again who wants to be told (Interest.ts).
- * R4. What is disabled has nothing pending.
+ * R4. A disabled webhook has nothing pending.
  */
 import { Result, type Schema } from "effect"
 import { sql } from "kysely"

@@ -4,7 +4,7 @@
  *
  * N1. A look follows whatever this node has announced, whatever has come to an end, and each second; what comes within
  *     a moment shares one.
- * N2. What cannot be written down of an attempt is sent again: at least once, never less.
+ * N2. An attempt whose outcome cannot be written down is sent again: at least once, never less.
  * N3. A look takes some of an endpoint, and of a workspace, ahead. What has waited for long is left to a later look,
  *     before another node might take it for lost, or its webhook is not there any more; and so is what waits for one
  *     that has ended.

@@ -31,9 +31,9 @@ export type WebhookEventType = typeof WebhookEventType.Type
 /** Said once, of what is sent and of what is answered. */
 const says = {
   url: "Address that events are sent to, by POST.",
-  events: "What it is told of, each of them once. `webhook.test` is sent whether it stands here or not.",
+  events: "Types of events that it is told of, each once. `webhook.test` is sent whether it stands here or not.",
   agentId: "Agent whose events it is told of. Absent: those of all agents, and those of none.",
-  description: "What it is for, in words for people.",
+  description: "The webhook's purpose, in words for people.",
   enabled: "Whether anything is sent. True when absent."
 }
 
@@ -96,7 +96,7 @@ export const DeliveryState = Schema.Literals(["pending", "delivered", "failed"])
 export const WebhookDelivery = Schema.Struct({
   id: WebhookDeliveryId,
   eventId: described(idOf("webhookEvent"), "Id of the event, which every attempt bears as `webhook-id`."),
-  type: described(WebhookEventType, "What it tells of."),
+  type: described(WebhookEventType, "Type of the event."),
   state: described(DeliveryState, "`pending` until it was taken, or has failed for good."),
   attempts: described(Schema.Int, "How often it was sent."),
   nextAttemptAt: described(Schema.optionalKey(Timestamp), "When a pending delivery is sent next."),

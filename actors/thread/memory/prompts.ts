@@ -6,7 +6,7 @@
  * M2. Kept prompts stay below a cap of bytes a node; the least recently used go first, and for no other reason:
  *     whoever thinks for an hour finds their thread's prompt still warm.
  * M3. A retried turn is left out, as far as no summary covers it.
- * M4. What model calls under way hold together, images with it, has a cap of its own: who finds no room waits, and
+ * M4. The memory of model calls under way, images with it, has a cap of its own: who finds no room waits, and
  *     holds nothing meanwhile.
  * M5. A summary takes the place of what it covers (`summaries.ts`): a prompt that is not kept is read from there on.
  */

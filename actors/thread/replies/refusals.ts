@@ -46,7 +46,7 @@ export const explain = (refusal: Refusal): Declined => {
         message:
           refusal.active === undefined
             ? "No turn is active in this thread."
-            : `The active turn is ${refusal.active}, not the one that was named.`
+            : `The active turn is ${refusal.active}, not the turn that was named.`
       })
     case "queue_full":
       return new Declined({

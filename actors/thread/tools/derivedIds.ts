@@ -1,6 +1,6 @@
 /**
- * Ids that are hashes of what they stand for, so that what is repeated after a crash has
- * the id that it had, and finds what it started: the same webhook-id, the same reviewer thread, the same question.
+ * Ids that are hashes of what they stand for: work that is repeated after a crash has the id that it had, and finds
+ * what it started: the same webhook-id, the same reviewer thread, the same question.
  */
 import { hash } from "node:crypto"
 import type { HookPoint } from "../../../src/domain/event.ts"

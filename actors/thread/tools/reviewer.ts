@@ -3,7 +3,7 @@
  * one message, runs no agent hooks itself (tools/toolkit.ts) and asks no other agents.
  *
  * Y1. The thread has the body of the delivery's id: a question that is asked again finds it.
- * Y2. What it costs is booked on the agent that is reviewed (kind.ts).
+ * Y2. Its cost is booked on the agent that is reviewed (kind.ts).
  */
 import { Effect } from "effect"
 import { sibling } from "../../../src/domain/ids.ts"

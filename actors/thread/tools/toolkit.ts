@@ -4,7 +4,7 @@
  *
  * B1. A toolkit is the plan's: the version of the profile and the catalogues that were current when the turn
  *     was admitted. Roles are asked as they are now: when a response comes, and again right before a run.
- * B2. What was not revealed cannot be called, and what no role could ever allow is not shown.
+ * B2. A tool that was not revealed cannot be called, and a tool that no role could ever allow is not shown.
  */
 import { type CompactionSettings, defaultCompaction } from "../../../src/domain/compactionSettings.ts"
 import type { ModelSettings } from "../../../src/domain/modelSettings.ts"

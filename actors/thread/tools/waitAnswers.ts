@@ -61,7 +61,7 @@ export const makeWaitAnswers = (admissionsOf: AdmissionsOf, toolkitOf: ToolkitOf
     ) {
       return yield* new Declined({
         reason: "permission_denied",
-        message: "An agent resolves the waits neither of its own threads nor of those that it has asked for."
+        message: "An agent resolves the waits neither of its own threads nor of threads that it has asked for."
       })
     }
     const toolkit = yield* toolkitOf(being, turn)

@@ -102,7 +102,7 @@ const ofSdk = (error: SdkError): McpFailure => {
     case SdkErrorCode.UnsupportedResultType:
       return new McpFailure({ reason: "refused", message: wantsInput })
     default:
-      return new McpFailure({ reason: "broken", message: "the server answered with what is not the protocol" })
+      return new McpFailure({ reason: "broken", message: "the server's answer does not follow the protocol" })
   }
 }
 
@@ -137,7 +137,7 @@ export const mcpFailure = (error: unknown): McpFailure => {
   if (error instanceof SdkError) return ofSdk(error)
   if (error instanceof Error && error.message === "Not connected")
     return new McpFailure({ reason: "session", message: "the session has ended" })
-  return new McpFailure({ reason: "broken", message: "the server answered with what is not the protocol" })
+  return new McpFailure({ reason: "broken", message: "the server's answer does not follow the protocol" })
 }
 
 /** Work of the SDK, whose signal interruption aborts. */

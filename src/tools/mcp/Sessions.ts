@@ -4,8 +4,8 @@
  * M1. Opened when first needed, closed after five idle minutes and when the node leaves. A workspace has a bounded
  *     number of them: its oldest makes room for its next, and no other workspace loses one.
  * M2. Another server or another connection is another session: whoever asks after a change never gets the old one.
- * M3. One that failed to open, or that turned out to be over, is never given out again. The next one stays, however
- *     many calls have failed in the one before.
+ * M3. A session that failed to open, or that turned out to be over, is never given out again. The next one stays,
+ *     however many calls have failed in the one before.
  */
 import { Context, Data, Effect, Layer, RcMap, Redacted } from "effect"
 import { Connections } from "../../connections/Connections.ts"

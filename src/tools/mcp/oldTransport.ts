@@ -1,5 +1,5 @@
 /**
- * Whether a URL is that of a server which speaks only the transport of 2024-11-05, HTTP with SSE: its stream, opened by
+ * Whether the server at a URL speaks only the transport of 2024-11-05, HTTP with SSE: its stream, opened by
  * a GET, begins with an event that says where to send messages.
  */
 import { Effect } from "effect"

@@ -1,8 +1,8 @@
 /**
  * What a server reports of one call while it runs, as watchers are told of it: as often as a person can follow.
  *
- * G1. While the call runs, the newest report is told within `everyMs`, the ones before it may be left out. What still
- *     waits when the call is over is not told any more.
+ * G1. While the call runs, the newest report is told within `everyMs`, the ones before it may be left out. Reports that
+ *     still wait when the call is over are not told any more.
  */
 import { limits } from "../../domain/limits.ts"
 import type { Progress } from "../Tool.ts"

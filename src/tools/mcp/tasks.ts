@@ -1,7 +1,7 @@
 /**
  * A call that its server runs as a task: begun, asked about until it is over, and its result fetched.
  *
- * W1. Whoever is interrupted, even while the task is being created, cancels it at the server.
+ * W1. An interrupt, even while the task is being created, cancels it at the server.
  * W2. Once a task is begun, a failure to hear of it is no word on its outcome: it is `lost`, unless the server itself
  *     says how it ended.
  */

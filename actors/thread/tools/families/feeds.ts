@@ -1,7 +1,7 @@
 /**
  * The family `feeds`: logs of the workspace that agents append to, and read.
  *
- * L1. What is refused is a `tool_error` that begins with the word that the endpoint would have refused with.
+ * L1. A refusal is a `tool_error` that begins with the word that the endpoint would have refused with.
  * L2. An append keeps its answer under its call, in one transaction, for a day: a call that runs again after a crash
  *     gets that answer, and appends nothing.
  * L3. A message has one hop more than the turn that appends it.

@@ -1,10 +1,10 @@
 /**
  * The family `memory`: notes that outlive the thread, in the agent's own store and in that of the workspace.
  *
- * M1. The profile says which stores may be read and written. What is refused is a `tool_error` that begins with the
- *     word that the endpoint would have refused with.
+ * M1. The profile says which stores may be read and written. A refusal is a `tool_error` that begins with the word that
+ *     the endpoint would have refused with.
  * M2. A write has the version that derives from its call, however often that runs: a call that runs again finds what it
- *     wrote, whatever has become of the entry since. One that wrote nothing leaves nothing to find.
+ *     wrote, whatever has become of the entry since. A call that wrote nothing leaves nothing to find.
  */
 import { Effect, Result, Schema } from "effect"
 import type { Database } from "../../../../src/database/Database.ts"

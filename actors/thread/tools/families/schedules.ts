@@ -1,7 +1,7 @@
 /**
  * The family `schedules`: messages that the agent gets by itself later, again and again or once.
  *
- * N1. What a call makes has an id that derives from the call: one that runs again finds what it has made.
+ * N1. A schedule that a call makes has an id that derives from the call: a call that runs again finds what it has made.
  */
 import { Effect, Result, Schema } from "effect"
 import type { AgentMayName } from "../../../../src/agents/agentModels.ts"

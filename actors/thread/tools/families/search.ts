@@ -2,7 +2,7 @@
  * `tool_search`: finds what is hidden, the families of built-in tools and the toolsets that are exposed to searches
  * only, and reveals it: for the rest of the thread what was found may be called, as far as roles allow it.
  *
- * K1. What roles could never allow is not found.
+ * K1. Tools that roles could never allow are not found.
  * K2. It needs no grant of its own: it is there wherever it could find something. A denial that selects it takes it
  *     away.
  * K3. It names all that it has found, and reveals what was hidden until then: at most 16 families and 10 tools at once.

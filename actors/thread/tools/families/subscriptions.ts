@@ -2,7 +2,7 @@
  * The family `subscriptions`: what wakes the agent itself.
  *
  * S1. It is about the agent's own subscriptions: those of others are not there.
- * S2. What is refused is a `tool_error` that begins with the word that the endpoint would have refused with.
+ * S2. A refusal is a `tool_error` that begins with the word that the endpoint would have refused with.
  * S3. A call that runs again after a crash finds what it has made: ids and changes derive from the call.
  */
 import { Effect, Schema } from "effect"
