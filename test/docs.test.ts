@@ -249,9 +249,9 @@ const imported: ReadonlyArray<readonly [document: string, says: string]> = [
   ["docs/operations.md", `hosts (scheme, host and port) with connections | ${usualPools.origins}`],
   ["docs/operations.md", `workspaces that keep unused connections, by node | ${usualPools.workspaces}`],
   ["docs/operations.md", `| connections | ${said(paceDefaults.connections)} |`],
-  ["docs/operations.md", `an answer of which nothing is taken | ${paceDefaults.answerMs / 60_000} min`],
+  ["docs/operations.md", `an answer that the client does not read | ${paceDefaults.answerMs / 60_000} min`],
   ["docs/operations.md", `a connection without a request | ${paceDefaults.idleMs / 1_000} s`],
-  ["docs/operations.md", `a body of which nothing comes | ${paceDefaults.silenceMs / 1_000} s`],
+  ["docs/operations.md", `a body that does not come | ${paceDefaults.silenceMs / 1_000} s`],
   [
     "docs/operations.md",
     `the least pace of a body | ${paceDefaults.windowBytes / 1024} KiB in ${paceDefaults.windowMs / 1_000} s`

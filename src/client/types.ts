@@ -1578,7 +1578,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Send what has failed again */
+        /** Send failed deliveries again */
         post: operations["webhooks.resend"];
         delete?: never;
         options?: never;
@@ -1632,7 +1632,7 @@ export interface components {
             epoch: number;
             /** @description Id of the actor. */
             id: string;
-            /** @description What it is. */
+            /** @description Kind of the actor. */
             kind: string;
             /**
              * Format: int64
@@ -1650,7 +1650,7 @@ export interface components {
             pos: number;
             /**
              * Format: date-time
-             * @description From when it has something to do. Absent of one at rest.
+             * @description From when it has something to do. Absent at rest.
              */
             runnableAt?: string;
             /** @description Its status, as of now. */
@@ -1666,11 +1666,11 @@ export interface components {
                 /** @description Its version on the node that answers. */
                 version: string;
             };
-            /** @description What it knew, without anybody's words: of a thread its `turn` with its calls, and, of now, what is `pending`. */
+            /** @description The actor's knowledge, without anybody's words: for a thread its `turn` with its calls and, as of now, `pending`. */
             context: Record<string, never>;
-            /** @description What goes on there. */
+            /** @description Work under way in the state. */
             doing: components["schemas"]["ActorDoing"][];
-            /** @description What may come next. Of now alone. */
+            /** @description Events that may come next. Only as of now. */
             possible?: components["schemas"]["ActorPossible"][];
             /** @description Path of the state. */
             state: string;
@@ -1720,7 +1720,7 @@ export interface components {
             toolName?: string;
             /** @description The turn that it is about. */
             turnId?: string;
-            /** @description What goes on: of a thread `sample`, `summarise`, `runTool`, `askHook`, `pause` or `wait`; of others their jobs. */
+            /** @description Kind of the work: for a thread `sample`, `summarise`, `runTool`, `askHook`, `pause` or `wait`; for others a job. */
             type: string;
             /** @description When it ends, at the latest. */
             until?: string;
@@ -1748,7 +1748,7 @@ export interface components {
             at: string;
             /** @description The event of the chart that it was taken for; `unknown` where an older version has written it. */
             cause: string;
-            /** @description What was written, in order. */
+            /** @description Facts that were written, in order. */
             facts: components["schemas"]["StepFact"][];
             /** @description Path of the state that it was left in. */
             from: string;
@@ -1793,20 +1793,20 @@ export interface components {
             archivedAt?: string;
             /** @description Picture of the agent, such as a URL: kept as it is, for your own interface. */
             avatar?: string;
-            /** @description What the agent may spend on models. Absent: no limit. */
+            /** @description Bound of the agent's spending on models. Absent: no limit. */
             budget?: components["schemas"]["Budget"];
             /**
              * Format: date-time
              * @description When the agent was made.
              */
             createdAt: string;
-            /** @description What the agent is for, in words for people. */
+            /** @description The agent's purpose, in words for people. */
             description?: string;
             /** @description Id of the agent. */
             id: string;
             /** @description Identity that the agent works as. While that is disabled the agent gets no new work. */
             identity?: string;
-            /** @description What people call the agent. */
+            /** @description The agent's name, for people. */
             name: string;
             /** @description Profile that the agent follows. */
             profileId: string;
@@ -1832,13 +1832,13 @@ export interface components {
         AgentInput: {
             /** @description Picture of the agent, such as a URL: kept as it is, for your own interface. At most 2048 bytes of UTF-8. */
             avatar?: string;
-            /** @description What the agent may spend on models. Absent: no limit. */
+            /** @description Bound of the agent's spending on models. Absent: no limit. */
             budget?: components["schemas"]["BudgetInput"];
-            /** @description What the agent is for, in words for people. At most 4096 bytes of UTF-8. */
+            /** @description The agent's purpose, in words for people. At most 4096 bytes of UTF-8. */
             description?: string;
             /** @description Identity that the agent works as. While that is disabled the agent gets no new work. At most 512 bytes of UTF-8 without control characters, once surrounding whitespace is trimmed. */
             identity?: string;
-            /** @description What people call the agent. */
+            /** @description The agent's name, for people. */
             name: string;
             /** @description Profile that the agent follows. */
             profileId: string;
@@ -1856,7 +1856,7 @@ export interface components {
         AgentPatch: {
             /** @description Picture of the agent, such as a URL: kept as it is, for your own interface. */
             avatar?: string | null;
-            /** @description What the agent may spend on models. Absent: no limit. Merged into the budget that the agent has: an agent without one needs both. */
+            /** @description Bound of the agent's spending on models. Absent: no limit. Merged into the budget that the agent has: an agent without one needs both. */
             budget?: {
                 /**
                  * Format: double
@@ -1869,11 +1869,11 @@ export interface components {
                  */
                 window?: "24h" | "7d" | "total";
             } | null;
-            /** @description What the agent is for, in words for people. */
+            /** @description The agent's purpose, in words for people. */
             description?: string | null;
             /** @description Identity that the agent works as. While that is disabled the agent gets no new work. */
             identity?: string | null;
-            /** @description What people call the agent. */
+            /** @description The agent's name, for people. */
             name?: string;
             /** @description Profile that the agent follows. */
             profileId?: string;
@@ -1883,7 +1883,7 @@ export interface components {
             tags?: string[] | null;
         };
         ApiKey: {
-            /** @description Agents whose threads a trigger creates, reads and submits to. Of kind `trigger`. */
+            /** @description Agents whose threads a trigger creates, reads and submits to. For kind `trigger` only. */
             agentIds?: string[];
             /**
              * Format: date-time
@@ -1897,14 +1897,14 @@ export interface components {
              * @description When the key stops working. Absent: never.
              */
             expiresAt?: string;
-            /** @description Feeds that a trigger appends to. Of kind `trigger`; none when absent. */
+            /** @description Feeds that a trigger appends to. For kind `trigger` only; none when absent. */
             feedIds?: string[];
             /** @description Id of the key. It is no secret. */
             id: string;
             /** @description Identity that the key acts as. While that is disabled the key is refused. */
             identity?: string;
             /**
-             * @description What requests with the key are recorded as: the type of their principal.
+             * @description Type of the principal that requests with the key are recorded under.
              * @enum {string}
              */
             kind: "api_key" | "user" | "trigger";
@@ -1913,51 +1913,51 @@ export interface components {
              * @description When a request last came with the key, to about a minute. Absent until the first.
              */
             lastUsedAt?: string;
-            /** @description What people call the key. */
+            /** @description The key's name, for people. */
             name: string;
             /**
-             * @description The chat provider whose events a trigger brings. Of kind `trigger`.
+             * @description The chat provider whose events a trigger brings. For kind `trigger` only.
              * @enum {string}
              */
             provider?: "slack";
-            /** @description What the key may do. Each operation names the scope that it needs; no scope includes another. */
+            /** @description Rights of the key. Each operation names the scope that it needs; no scope includes another. */
             scopes: ("read" | "run" | "write" | "approve" | "admin")[];
         };
         ApiKeyCreated: {
-            /** @description What is readable of the key. */
+            /** @description The key without its secret. */
             key: components["schemas"]["ApiKey"];
             /** @description The secret itself: shown here, once, and stored nowhere. */
             token: string;
         };
         ApiKeyFound: {
-            /** @description What is readable of the key. */
+            /** @description The key without its secret. */
             key: components["schemas"]["ApiKey"];
         };
         ApiKeyInput: {
-            /** @description Agents whose threads a trigger creates, reads and submits to. Of kind `trigger`. */
+            /** @description Agents whose threads a trigger creates, reads and submits to. For kind `trigger` only. */
             agentIds?: string[];
             /**
              * Format: date-time
              * @description When the key stops working: in the future, and no later than the end of the key that makes it, which is the default. In the years 0 to 9999 of UTC.
              */
             expiresAt?: string;
-            /** @description Feeds that a trigger appends to. Of kind `trigger`; none when absent. */
+            /** @description Feeds that a trigger appends to. For kind `trigger` only; none when absent. */
             feedIds?: string[];
             /** @description Identity that the key acts as. While that is disabled the key is refused. At most 512 bytes of UTF-8 without control characters, once surrounding whitespace is trimmed. */
             identity?: string;
             /**
-             * @description What requests with the key are recorded as: the type of their principal. `api_key` when absent.
+             * @description Type of the principal that requests with the key are recorded under. `api_key` when absent.
              * @enum {string}
              */
             kind?: "api_key" | "user" | "trigger";
-            /** @description What people call the key. */
+            /** @description The key's name, for people. */
             name: string;
             /**
-             * @description The chat provider whose events a trigger brings. Of kind `trigger`.
+             * @description The chat provider whose events a trigger brings. For kind `trigger` only.
              * @enum {string}
              */
             provider?: "slack";
-            /** @description What the key may do. Each operation names the scope that it needs; no scope includes another. */
+            /** @description Rights of the key. Each operation names the scope that it needs; no scope includes another. */
             scopes: ("read" | "run" | "write" | "approve" | "admin")[];
         };
         ApiKeyPage: {
@@ -1986,7 +1986,7 @@ export interface components {
             rules: components["schemas"]["ApprovalRuleInput"][];
         };
         ApprovalRule: {
-            /** @description What the rule is about: `noun.verb`, `noun.*` for every change of a noun, `*` for every change. Reads are meant only where they are named. */
+            /** @description Actions of the rule: `noun.verb`, `noun.*` for every change of a noun, `*` for every change. Reads are meant only where they are named. */
             actions: ("*" | "agent.*" | "thread.*" | "identity.*" | "memory.*" | "feed.*" | "schedule.*" | "subscription.*" | "agent.read" | "agent.create" | "agent.update" | "agent.archive" | "thread.read" | "identity.disable" | "identity.enable" | "memory.put" | "memory.delete" | "feed.create" | "feed.update" | "feed.archive" | "feed.append" | "schedule.create" | "schedule.update" | "schedule.delete" | "schedule.run" | "subscription.read" | "subscription.create" | "subscription.update" | "subscription.delete")[];
             /** @description Only requests about these agents, or by them. Absent: whatever they are about. */
             agentIds?: string[];
@@ -1996,7 +1996,7 @@ export interface components {
             require: boolean;
         };
         ApprovalRuleInput: {
-            /** @description What the rule is about: `noun.verb`, `noun.*` for every change of a noun, `*` for every change. Reads are meant only where they are named. */
+            /** @description Actions of the rule: `noun.verb`, `noun.*` for every change of a noun, `*` for every change. Reads are meant only where they are named. */
             actions: ("*" | "agent.*" | "thread.*" | "identity.*" | "memory.*" | "feed.*" | "schedule.*" | "subscription.*" | "agent.read" | "agent.create" | "agent.update" | "agent.archive" | "thread.read" | "identity.disable" | "identity.enable" | "memory.put" | "memory.delete" | "feed.create" | "feed.update" | "feed.archive" | "feed.append" | "schedule.create" | "schedule.update" | "schedule.delete" | "schedule.run" | "subscription.read" | "subscription.create" | "subscription.update" | "subscription.delete")[];
             /** @description Only requests about these agents, or by them. Absent: whatever they are about. */
             agentIds?: string[];
@@ -2006,7 +2006,7 @@ export interface components {
             require: boolean;
         };
         AssistantMessageEvent: {
-            /** @description What was said: of a user's or an assistant's message. At most 20 image blocks, with different ids. */
+            /** @description Content of a user's or an assistant's message. At most 20 image blocks, with different ids. */
             content: (components["schemas"]["TextBlock"] | components["schemas"]["ImageBlock"])[];
             /** @description Id of the event. */
             eventId: string;
@@ -2039,7 +2039,7 @@ export interface components {
             /** @description Turn that it belongs to. */
             turnId: string;
             /**
-             * @description What happened: it tells the kinds of events apart. (enum property replaced by openapi-typescript)
+             * @description Type of the event: it tells the kinds of events apart. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "assistant_message";
@@ -2055,11 +2055,11 @@ export interface components {
             /** @description Who the bearer is taken for. */
             principal: components["schemas"]["Principal"];
             /**
-             * @description What kind of credential it is.
+             * @description Kind of the credential.
              * @enum {string}
              */
             scheme: "APIKeyBearer" | "AgentLeaseBearer";
-            /** @description What it may do. Empty for a lease: the operations that take one say so. */
+            /** @description Its rights. Empty for a lease: the operations that take one say so. */
             scopes: ("read" | "run" | "write" | "approve" | "admin")[];
             /** @description Thread that a lease was given for. Absent for keys. */
             threadId?: string;
@@ -2102,7 +2102,7 @@ export interface components {
              */
             spent: number;
             /**
-             * @description Over which time: that of the agent's budget, and the last 24 hours without one.
+             * @description Time that is summed: the budget's window, or the last 24 hours without a budget.
              * @enum {string}
              */
             window: "24h" | "7d" | "total";
@@ -2139,13 +2139,13 @@ export interface components {
             /** @description The state that everything begins in. */
             initial: string;
             /**
-             * @description What it is of: a kind of actor, a call of a tool, a chain of hooks.
+             * @description Its subject: a kind of actor, a call of a tool, a chain of hooks.
              * @enum {string}
              */
             kind: "thread" | "call" | "hooks" | "identity" | "schedule" | "subscription";
             /** @description A state stands behind the state that it is a part of. */
             states: components["schemas"]["ChartState"][];
-            /** @description Those of a state in the order in which they are tried. */
+            /** @description Transitions, for each state in the order in which they are tried. */
             transitions: components["schemas"]["ChartTransition"][];
             /** @description A hash of the rest: another one is another chart. */
             version: string;
@@ -2159,23 +2159,23 @@ export interface components {
             charts: components["schemas"]["Chart"][];
         };
         ChartState: {
-            /** @description What it means. */
+            /** @description The state's meaning. */
             description: string;
             /** @description Path of the state, such as `running.sampling`. */
             id: string;
             /** @description A state with parts begins in this part. */
             initial?: string;
-            /** @description The state that it is a part of. Absent of those at the top. */
+            /** @description The state that it is a part of. Absent for states at the top. */
             parent?: string;
         };
         ChartTransition: {
-            /** @description What it does, by name. */
+            /** @description Names of the actions that it takes. */
             actions: string[];
-            /** @description What happens. */
+            /** @description The transition's meaning. */
             description: string;
             /** @description Event that the transition is taken on. Absent: it is taken at once. */
             event?: string;
-            /** @description What has to hold, by name; where guards are composed, their names with `and`, `or` and `not(…)`. */
+            /** @description Name of the guard that has to hold; where guards are composed, their names with `and`, `or` and `not(…)`. */
             guard?: string;
             /** @description Id of the transition within the chart. */
             id: string;
@@ -2190,9 +2190,9 @@ export interface components {
             target?: string;
         };
         ClientTool: {
-            /** @description What the tool's maker says of it. */
+            /** @description Hints of the tool's maker about its effects. */
             annotations?: components["schemas"]["ToolAnnotationsInput"];
-            /** @description What the tool does, in words for the model. At most 4096 bytes of UTF-8. */
+            /** @description The tool's purpose, in words for the model. At most 4096 bytes of UTF-8. */
             description?: string;
             /** @description JSON Schema of the tool's input. JSON Schema 2020-12, at most 16384 bytes encoded; references only within it. */
             inputSchema: {
@@ -2212,7 +2212,7 @@ export interface components {
             timeoutMs?: number;
         };
         ClientToolsetInput: {
-            /** @description What the tools are for, in words for people. At most 4096 bytes of UTF-8. */
+            /** @description The tools' purpose, in words for people. At most 4096 bytes of UTF-8. */
             description?: string;
             /** @description Names of tools that are not offered. */
             exclude?: components["schemas"]["ToolName"][];
@@ -2230,7 +2230,7 @@ export interface components {
             kind: "client";
             /** @description First half of its tools' names: a tool is called as `namespace.tool`. No other toolset of the workspace has it. */
             namespace: string;
-            /** @description Tools that the workspace's clients execute. Of kind `client`. Each name stands once. */
+            /** @description Tools that the workspace's clients execute. For kind `client` only. Each name stands once. */
             tools: components["schemas"]["ClientTool"][];
         };
         CompactedEvent: {
@@ -2263,7 +2263,7 @@ export interface components {
             /** @description Turn that it belongs to. */
             turnId: string;
             /**
-             * @description What happened: it tells the kinds of events apart. (enum property replaced by openapi-typescript)
+             * @description Type of the event: it tells the kinds of events apart. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "compacted";
@@ -2292,7 +2292,7 @@ export interface components {
             /** @description Turn that it belongs to. */
             turnId: string;
             /**
-             * @description What happened: it tells the kinds of events apart. (enum property replaced by openapi-typescript)
+             * @description Type of the event: it tells the kinds of events apart. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "compacting";
@@ -2311,7 +2311,7 @@ export interface components {
         CompactionInput: {
             /** @description Whether a conversation that gets too long for its model is summarised. True when absent. */
             enabled?: boolean;
-            /** @description What a summary has to keep, in words for the model. At most 4096 bytes of UTF-8. */
+            /** @description Things that a summary has to keep, in words for the model. At most 4096 bytes of UTF-8. */
             instructions?: string;
             /** @description Newest turns that stay as they are, the running one included. 2 when absent. */
             keepTurns?: number;
@@ -2326,7 +2326,7 @@ export interface components {
         CompactionPatch: {
             /** @description Whether a conversation that gets too long for its model is summarised. True when absent. */
             enabled?: boolean | null;
-            /** @description What a summary has to keep, in words for the model. */
+            /** @description Things that a summary has to keep, in words for the model. */
             instructions?: string | null;
             /** @description Newest turns that stay as they are, the running one included. 2 when absent. */
             keepTurns?: number | null;
@@ -2338,7 +2338,7 @@ export interface components {
         CompactionSettings: {
             /** @description Whether a conversation that gets too long for its model is summarised. True when absent. */
             enabled: boolean;
-            /** @description What a summary has to keep, in words for the model. At most 4096 bytes of UTF-8. */
+            /** @description Things that a summary has to keep, in words for the model. At most 4096 bytes of UTF-8. */
             instructions?: string;
             /** @description Newest turns that stay as they are, the running one included. 2 when absent. */
             keepTurns: number;
@@ -2350,7 +2350,7 @@ export interface components {
              */
             triggerRatio: number;
         };
-        /** @description What stands at `path` (a JSON Pointer), held against `value`. `in` takes an array, `startsWith` and `endsWith` a string, `lt`, `lte`, `gt` and `gte` a number or a string; `contains` asks for a text in a string or an element of an array; `exists` takes true, its default, or false. */
+        /** @description Compares the value at `path` (a JSON Pointer) with `value`. `in` takes an array, `startsWith` and `endsWith` a string, `lt`, `lte`, `gt` and `gte` a number or a string; `contains` asks for a text in a string or an element of an array; `exists` takes true, its default, or false. */
         Condition: {
             /**
              * @description How what stands at `path` is compared with `value`.
@@ -2359,10 +2359,10 @@ export interface components {
             op: "eq" | "ne" | "in" | "startsWith" | "endsWith" | "contains" | "lt" | "lte" | "gt" | "gte" | "exists";
             /** @description Where to look, as a JSON Pointer (RFC 6901) such as `/repo/owner`. Empty means the whole. At most 512 bytes of UTF-8. */
             path: string;
-            /** @description What it is compared with. Only `exists` may do without, and means true then. At most 512 bytes: of a string its UTF-8, of anything else its JSON. */
+            /** @description Value that it is compared with. Only `exists` may do without, and means true then. At most 512 bytes: of a string its UTF-8, of anything else its JSON. */
             value?: unknown;
         };
-        /** @description What stands at `path` (a JSON Pointer), held against `value`. `in` takes an array, `startsWith` and `endsWith` a string, `lt`, `lte`, `gt` and `gte` a number or a string; `contains` asks for a text in a string or an element of an array; `exists` takes true, its default, or false. */
+        /** @description Compares the value at `path` (a JSON Pointer) with `value`. `in` takes an array, `startsWith` and `endsWith` a string, `lt`, `lte`, `gt` and `gte` a number or a string; `contains` asks for a text in a string or an element of an array; `exists` takes true, its default, or false. */
         ConditionInput: {
             /**
              * @description How what stands at `path` is compared with `value`.
@@ -2371,7 +2371,7 @@ export interface components {
             op: "eq" | "ne" | "in" | "startsWith" | "endsWith" | "contains" | "lt" | "lte" | "gt" | "gte" | "exists";
             /** @description Where to look, as a JSON Pointer (RFC 6901) such as `/repo/owner`. Empty means the whole. At most 512 bytes of UTF-8. */
             path: string;
-            /** @description What it is compared with. Only `exists` may do without, and means true then. At most 512 bytes: of a string its UTF-8, of anything else its JSON. */
+            /** @description Value that it is compared with. Only `exists` may do without, and means true then. At most 512 bytes: of a string its UTF-8, of anything else its JSON. */
             value?: unknown;
         };
         Connection: {
@@ -2391,7 +2391,7 @@ export interface components {
             /** @description Id of the connection, which toolsets and hooks name. */
             id: string;
             /**
-             * @description What the secret is: an API key, a token, or a signing secret.
+             * @description Kind of the secret: an API key, a token, or a signing secret.
              * @enum {string}
              */
             kind: "apiKey" | "token" | "signing";
@@ -2402,7 +2402,7 @@ export interface components {
              * @description When its secret was last used, to about a minute. Absent until the first use.
              */
             lastUsedAt?: string;
-            /** @description What people call the connection. */
+            /** @description The connection's name, for people. */
             name: string;
             /** @description Whose server it is: a label such as `github`. `openai`, `anthropic` and `google` are the model providers. */
             provider: string;
@@ -2431,7 +2431,7 @@ export interface components {
             baseUrl?: string;
             /** @description Name of the header that the secret goes into as it is, for servers that want `X-API-Key` or the like. `Authorization: Bearer` when absent. A signing secret is never sent: it has no use for one. */
             header?: components["schemas"]["SecretHeader"];
-            /** @description What people call the connection. */
+            /** @description The connection's name, for people. */
             name: string;
             /** @description Whose server it is: a label such as `github`. `openai`, `anthropic` and `google` are the model providers. */
             provider: string;
@@ -2451,7 +2451,7 @@ export interface components {
             baseUrl?: string | null;
             /** @description Name of the header that the secret goes into as it is, for servers that want `X-API-Key` or the like. `Authorization: Bearer` when absent. A signing secret is never sent: it has no use for one. */
             header?: components["schemas"]["SecretHeader"] | null;
-            /** @description What people call the connection. */
+            /** @description The connection's name, for people. */
             name?: string;
             /** @description Whose server it is: a label such as `github`. `openai`, `anthropic` and `google` are the model providers. */
             provider?: string;
@@ -2466,7 +2466,7 @@ export interface components {
             oauth?: unknown;
             /** @description Signs beside `signingSecret` while receivers change over. Leave it out to end that. */
             previousSigningSecret?: string;
-            /** @description Signs what is sent, as Standard Webhooks has it: `whsec_` and 24 to 64 bytes in base64. It is never sent itself. */
+            /** @description Secret that signs requests, as Standard Webhooks has it: `whsec_` and 24 to 64 bytes in base64. It is never sent. */
             signingSecret?: string;
             /** @description A token that is sent as the bearer token of every request. */
             token?: string;
@@ -2483,13 +2483,13 @@ export interface components {
             rewrite?: components["schemas"]["WaitRewrite"];
         };
         Denial: {
-            /** @description What must hold of the call's input, all of it. Absent: every call of these tools. */
+            /** @description Conditions that the call's input must meet, all of them. Absent: every call of these tools. */
             conditions?: components["schemas"]["Condition"][];
             /** @description The tools that it is about. */
             tools: components["schemas"]["ToolSelector"];
         };
         DenialInput: {
-            /** @description What must hold of the call's input, all of it. Absent: every call of these tools. */
+            /** @description Conditions that the call's input must meet, all of them. Absent: every call of these tools. */
             conditions?: components["schemas"]["ConditionInput"][];
             /** @description The tools that it is about. */
             tools: components["schemas"]["ToolSelector"];
@@ -2504,9 +2504,9 @@ export interface components {
             code?: string;
             /** @description Version of the memory entry that stood in the way. Only with `memory_conflict`. */
             currentVersion?: string;
-            /** @description What is wrong, as a stable word to act on. */
+            /** @description The problem, as a stable word to act on. */
             error: string;
-            /** @description What is wrong, for people. It says which field, where one is. */
+            /** @description The problem, for people. It says which field, where one is. */
             message: string;
             /**
              * Format: int64
@@ -2515,7 +2515,7 @@ export interface components {
             retryAfterSeconds?: number;
         };
         Evaluated: {
-            /** @description What would be handed over. */
+            /** @description Message that would be handed over. */
             content?: string;
             /** @description Why the condition could not be asked of it. */
             error?: string;
@@ -2529,19 +2529,19 @@ export interface components {
         Evaluation: {
             /**
              * Format: date-time
-             * @description When it was.
+             * @description When the messages were judged.
              */
             at: string;
             /**
              * Format: int64
-             * @description How many of them match. Absent of what failed.
+             * @description How many of them match. Absent where it failed.
              */
             count?: number;
             /** @description Why it failed. */
             error?: {
-                /** @description What was wrong, as a word. */
+                /** @description The problem, as a word. */
                 code: string;
-                /** @description What was wrong, for people. */
+                /** @description The problem, for people. */
                 message: string;
             };
             /**
@@ -2565,7 +2565,7 @@ export interface components {
              */
             seq: number;
             /**
-             * @description What became of the messages.
+             * @description Outcome of the messages.
              * @enum {string}
              */
             status: "escalated" | "dismissed" | "failed";
@@ -2604,7 +2604,7 @@ export interface components {
             createdAt: string;
             /** @description Who made it. */
             createdBy: components["schemas"]["Principal"];
-            /** @description What the feed is for, in words for people and models. */
+            /** @description The feed's purpose, in words for people and models. */
             description?: string;
             /**
              * Format: int64
@@ -2618,7 +2618,7 @@ export interface components {
              * @description Seq of the newest message; 0 before the first.
              */
             lastSeq: number;
-            /** @description What the feed is called: unique in the workspace, also among archived feeds. */
+            /** @description The feed's name: unique in the workspace, also among archived feeds. */
             name: string;
             /** @description Which messages are kept. Absent: all of them. */
             retention?: components["schemas"]["Retention"];
@@ -2632,7 +2632,7 @@ export interface components {
         FeedAppend: {
             /**
              * Format: int64
-             * @description What the feed's `lastSeq` has to be, else it is 409 `feed_conflict`. Absent: anything.
+             * @description The `lastSeq` that the feed has to have, else it is 409 `feed_conflict`. Absent: any.
              */
             expectedLastSeq?: number;
             /** @description Messages in their order. Text and tags of all of them have at most 262144 bytes. */
@@ -2644,9 +2644,9 @@ export interface components {
              * @description Seq of the last message that was written.
              */
             endSeq?: number;
-            /** @description One for each message that was sent, in their order. */
+            /** @description One answer for each message that was sent, in their order. */
             messages: {
-                /** @description True where its `dedupeKey` was there already: the seq is that of the message that has it. */
+                /** @description True where its `dedupeKey` was there already: the seq belongs to the message that has it. */
                 duplicate?: boolean;
                 /**
                  * Format: int64
@@ -2661,9 +2661,9 @@ export interface components {
             startSeq?: number;
         };
         FeedInput: {
-            /** @description What the feed is for, in words for people and models. At most 4096 bytes of UTF-8. */
+            /** @description The feed's purpose, in words for people and models. At most 4096 bytes of UTF-8. */
             description?: string;
-            /** @description What the feed is called: unique in the workspace, also among archived feeds. */
+            /** @description The feed's name: unique in the workspace, also among archived feeds. */
             name: string;
             /** @description Which messages are kept. Absent: all of them. */
             retention?: components["schemas"]["RetentionInput"];
@@ -2682,7 +2682,7 @@ export interface components {
             dedupeKey?: string;
             /** @description Feed of the message. */
             feedId: string;
-            /** @description What a trigger says of an event outside. It carries no authority. */
+            /** @description A trigger's description of an event outside. It carries no authority. */
             origin?: components["schemas"]["Origin"];
             /** @description Who appended it. */
             principal: components["schemas"]["Principal"];
@@ -2693,7 +2693,7 @@ export interface components {
             seq: number;
             /** @description Labels for your own use, each of them once. */
             tags: string[];
-            /** @description What the message says. */
+            /** @description The message's text. */
             text: string;
         };
         FeedMessageInput: {
@@ -2701,11 +2701,11 @@ export interface components {
             data?: unknown;
             /** @description The sender's own name for the message: a name that was sent within 24 hours is not appended again. */
             dedupeKey?: string;
-            /** @description What a trigger says of an event outside. It carries no authority. Only triggers may send it. */
+            /** @description A trigger's description of an event outside. It carries no authority. Only triggers may send it. */
             origin?: components["schemas"]["Origin"];
             /** @description Labels for your own use, each of them once. */
             tags?: string[];
-            /** @description What the message says. At most 32768 bytes of UTF-8. */
+            /** @description The message's text. At most 32768 bytes of UTF-8. */
             text: string;
         };
         FeedMessagePage: {
@@ -2724,9 +2724,9 @@ export interface components {
             nextCursor?: string;
         };
         FeedPatch: {
-            /** @description What the feed is for, in words for people and models. */
+            /** @description The feed's purpose, in words for people and models. */
             description?: string | null;
-            /** @description What the feed is called: unique in the workspace, also among archived feeds. */
+            /** @description The feed's name: unique in the workspace, also among archived feeds. */
             name?: string;
             /** @description Which messages are kept. Absent: all of them. */
             retention?: {
@@ -2744,7 +2744,7 @@ export interface components {
              * @enum {string}
              */
             approval?: "required";
-            /** @description What must hold of the call's input, all of it. Absent: every call of these tools. */
+            /** @description Conditions that the call's input must meet, all of them. Absent: every call of these tools. */
             conditions?: components["schemas"]["Condition"][];
             /**
              * @description Only tools that their server marks with `readOnlyHint`: of the built-in role `read_only`.
@@ -2760,7 +2760,7 @@ export interface components {
              * @enum {string}
              */
             approval?: "required";
-            /** @description What must hold of the call's input, all of it. Absent: every call of these tools. */
+            /** @description Conditions that the call's input must meet, all of them. Absent: every call of these tools. */
             conditions?: components["schemas"]["ConditionInput"][];
             /** @description The tools that it is about. */
             tools: components["schemas"]["ToolSelector"];
@@ -2774,15 +2774,15 @@ export interface components {
             id: string;
             /** @description When it is asked. Absent: always. */
             match?: components["schemas"]["HookMatch"];
-            /** @description What people call the hook. */
+            /** @description The hook's name, for people. */
             name: string;
             /**
-             * @description What holds when no valid answer comes. `deny` before something happens, and `allow` after it, when absent.
+             * @description Decision when no valid answer comes. `deny` before something happens, and `allow` after it, when absent.
              * @enum {string}
              */
             onError?: "deny" | "ask" | "allow";
             /**
-             * @description What an ask that nobody answers in time comes to. `deny` when absent; `fail` fails the turn.
+             * @description Outcome of an ask that nobody answers in time. `deny` when absent; `fail` fails the turn.
              * @enum {string}
              */
             onTimeout?: "deny" | "allow" | "fail";
@@ -2817,7 +2817,7 @@ export interface components {
             point: "before_tool_call";
             /** @description Id of the call. */
             toolCallId: string;
-            /** @description What the model gives the tool. */
+            /** @description Input of the call, as the model gave it. */
             toolInput: unknown;
             /** @description The tool that is called, as `namespace.tool`. */
             toolName: string;
@@ -2835,13 +2835,13 @@ export interface components {
             toolCallId: string;
             /** @description Content blocks of the Model Context Protocol that came beside `toolOutput` and say more than it: text, images, sounds, resources, links, with their annotations. Together with `toolOutput` and `toolMeta` at most 256 KiB of JSON; the bytes of a block that finds no room are left out of it, which `truncated` and `bytes` say. [ext] */
             toolContent?: Record<string, never>[];
-            /** @description What the model gives the tool. */
+            /** @description Input of the call, as the model gave it. */
             toolInput: unknown;
-            /** @description What the tool's server said about its result (`_meta`). No model reads it. [ext] */
+            /** @description Remarks of the tool's server about its result (`_meta`). No model reads them. [ext] */
             toolMeta?: Record<string, never>;
             /** @description The tool that is called, as `namespace.tool`. */
             toolName: string;
-            /** @description What the tool returned. */
+            /** @description Output of the tool. */
             toolOutput: unknown;
             /** @description Toolset of the tool. Absent for built-in tools. */
             toolsetId?: string;
@@ -2861,7 +2861,7 @@ export interface components {
         HookDecidedEvent: {
             /** @description Id of the event. */
             eventId: string;
-            /** @description What a hook decided. */
+            /** @description The decision of a hook. */
             hook: components["schemas"]["HookDecisionEvent"];
             /**
              * Format: date-time
@@ -2880,7 +2880,7 @@ export interface components {
             /** @description Turn that it belongs to. */
             turnId: string;
             /**
-             * @description What happened: it tells the kinds of events apart. (enum property replaced by openapi-typescript)
+             * @description Type of the event: it tells the kinds of events apart. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "hook_decision";
@@ -2891,7 +2891,7 @@ export interface components {
             /** @description Agent of the thread. */
             agentId: string;
             /**
-             * @description What it decided. `defer` is no opinion: the next hook goes on as if this one had not been asked.
+             * @description The hook's decision. `defer` is no opinion: the next hook goes on as if this one had not been asked.
              * @enum {string}
              */
             decision: "allow" | "deny" | "ask" | "defer";
@@ -2928,7 +2928,7 @@ export interface components {
             processor: "url" | "agent" | "client";
             /** @description Why, in words for people. */
             reason?: string;
-            /** @description True when it put something else in the place of what it judged. */
+            /** @description True when it replaced the content that it judged. */
             rewrote?: boolean;
             /**
              * Format: int64
@@ -2946,7 +2946,7 @@ export interface components {
         };
         HookDecisionEvent: {
             /**
-             * @description What it decided. `defer` is no opinion: the next hook goes on as if this one had not been asked.
+             * @description The hook's decision. `defer` is no opinion: the next hook goes on as if this one had not been asked.
              * @enum {string}
              */
             decision: "allow" | "deny" | "ask" | "defer";
@@ -2976,7 +2976,7 @@ export interface components {
             processor: "url" | "agent" | "client";
             /** @description Why, in words for people. */
             reason?: string;
-            /** @description True when it put something else in the place of what it judged. */
+            /** @description True when it replaced the content that it judged. */
             rewrote?: boolean;
         };
         HookDecisionPage: {
@@ -2994,15 +2994,15 @@ export interface components {
             id?: string;
             /** @description When it is asked. Absent: always. */
             match?: components["schemas"]["HookMatchInput"];
-            /** @description What people call the hook. */
+            /** @description The hook's name, for people. */
             name: string;
             /**
-             * @description What holds when no valid answer comes. `deny` before something happens, and `allow` after it, when absent.
+             * @description Decision when no valid answer comes. `deny` before something happens, and `allow` after it, when absent.
              * @enum {string}
              */
             onError?: "deny" | "ask" | "allow";
             /**
-             * @description What an ask that nobody answers in time comes to. `deny` when absent; `fail` fails the turn.
+             * @description Outcome of an ask that nobody answers in time. `deny` when absent; `fail` fails the turn.
              * @enum {string}
              */
             onTimeout?: "deny" | "allow" | "fail";
@@ -3017,22 +3017,22 @@ export interface components {
             timeoutMs?: number;
         };
         HookMatch: {
-            /** @description What must hold, all of it: of the tool's input at the points of tools, of `data` at the others. Absent: nothing. */
+            /** @description Conditions that must all hold: of the tool's input at the points of tools, of `data` at the others. Absent: none. */
             conditions?: components["schemas"]["Condition"][];
             /** @description Tools whose calls it is asked about: any of these. Only at the points of tools. Absent: every tool. */
             tools?: components["schemas"]["ToolSelector"][];
         };
         HookMatchInput: {
-            /** @description What must hold, all of it: of the tool's input at the points of tools, of `data` at the others. Absent: nothing. */
+            /** @description Conditions that must all hold: of the tool's input at the points of tools, of `data` at the others. Absent: none. */
             conditions?: components["schemas"]["ConditionInput"][];
             /** @description Tools whose calls it is asked about: any of these. Only at the points of tools. Absent: every tool. */
             tools?: components["schemas"]["ToolSelector"][];
         };
         HookOutcome: {
-            /** @description Of an ask: who answers, how long it stays open, and what becomes of it then. */
+            /** @description For an ask: who answers, how long it stays open, and its outcome then. */
             ask?: {
                 /**
-                 * @description What it comes to when nobody answers.
+                 * @description Outcome when nobody answers.
                  * @enum {string}
                  */
                 onTimeout: "deny" | "allow" | "fail";
@@ -3048,7 +3048,7 @@ export interface components {
                 timeoutMs: number;
             };
             /**
-             * @description What it decided.
+             * @description The hook's decision.
              * @enum {string}
              */
             decision: "allow" | "deny" | "ask" | "defer";
@@ -3066,7 +3066,7 @@ export interface components {
             latencyMs: number;
             /** @description Why, in words for people. */
             reason?: string;
-            /** @description Replacement of what was judged. */
+            /** @description Replacement for the content that was judged. */
             rewrite?: {
                 /** @description Message or text from now on. */
                 content?: (components["schemas"]["TextBlock"] | components["schemas"]["ImageBlock"])[];
@@ -3092,7 +3092,7 @@ export interface components {
         } | {
             /** @description Agent that judges, in a thread of its own. */
             agentId: string;
-            /** @description What it should go by, in words for its model. At most 4096 bytes of UTF-8. */
+            /** @description Instructions for its judgement, in words for its model. At most 4096 bytes of UTF-8. */
             instructions?: string;
             /**
              * @description Who is asked: an endpoint, another agent, or a client.
@@ -3122,7 +3122,7 @@ export interface components {
         } | {
             /** @description Agent that judges, in a thread of its own. */
             agentId: string;
-            /** @description What it should go by, in words for its model. At most 4096 bytes of UTF-8. */
+            /** @description Instructions for its judgement, in words for its model. At most 4096 bytes of UTF-8. */
             instructions?: string;
             /**
              * @description Who is asked: an endpoint, another agent, or a client.
@@ -3137,7 +3137,7 @@ export interface components {
             type: "client";
         };
         HookSample: {
-            /** @description What the hook would be told at its point. */
+            /** @description Data as the hook would be told it at its point. */
             data: components["schemas"]["HookData"];
             /** @description The hook to try, as a profile would hold it. */
             hook: components["schemas"]["HookInput"];
@@ -3145,9 +3145,9 @@ export interface components {
         HookTest: {
             /** @description Whether the hook's match fits the sample. It is asked in any case. */
             matched: boolean;
-            /** @description What it came to. */
+            /** @description Outcome of the question. */
             outcome: components["schemas"]["HookOutcome"];
-            /** @description What was sent to a url, in the last attempt. Signatures are left out. */
+            /** @description Request of the last attempt to a url. Signatures are left out. */
             request?: {
                 /** @description The delivery. */
                 body: unknown;
@@ -3158,7 +3158,7 @@ export interface components {
                 /** @description Where it was sent. */
                 url: string;
             };
-            /** @description What came back. Absent when nothing did. */
+            /** @description Answer of the url. Absent when none came. */
             response?: {
                 /** @description Body of the answer, as text. */
                 body: string;
@@ -3252,7 +3252,7 @@ export interface components {
              * @description How many pixels it is high.
              */
             height: number;
-            /** @description What image blocks name. The same bytes have the same id in a workspace. */
+            /** @description Id of the image, which image blocks name. The same bytes have the same id in a workspace. */
             id: string;
             /**
              * Format: int64
@@ -3303,7 +3303,7 @@ export interface components {
             mode: "immediate";
         };
         InputRecord: {
-            /** @description What is said. At most 20 image blocks, with different ids. */
+            /** @description The message. At most 20 image blocks, with different ids. */
             content: (components["schemas"]["TextBlock"] | components["schemas"]["ImageBlock"])[];
             /** @description The inputId of the queue's paths. */
             id: string;
@@ -3356,7 +3356,7 @@ export interface components {
              */
             limit: number;
             /**
-             * @description What is counted.
+             * @description Resource that is counted.
              * @enum {string}
              */
             resource: "agents" | "connections" | "keys" | "roles" | "stored_bytes" | "threads" | "toolsets";
@@ -3373,7 +3373,7 @@ export interface components {
         McpToolsetInput: {
             /** @description Connection with the credential that the MCP server wants. Absent: none is sent. */
             connectionId?: string;
-            /** @description What the tools are for, in words for people. At most 4096 bytes of UTF-8. */
+            /** @description The tools' purpose, in words for people. At most 4096 bytes of UTF-8. */
             description?: string;
             /** @description Names of tools that are not offered. */
             exclude?: components["schemas"]["ToolName"][];
@@ -3390,7 +3390,7 @@ export interface components {
              */
             kind: "mcp";
             /**
-             * @description `call`: every call brings a lease, with which the MCP server may ask this API on the agent's behalf while the turn goes on. `none`, the default: no call does. Of kind `mcp`.
+             * @description `call`: every call brings a lease, with which the MCP server may ask this API on the agent's behalf while the turn goes on. `none`, the default: no call does. For kind `mcp` only.
              * @enum {string}
              */
             lease?: "none" | "call";
@@ -3403,7 +3403,7 @@ export interface components {
                 [key: string]: number;
             };
             /**
-             * @description How the MCP server is spoken to. Of kind `mcp`; `streamable_http` when absent.
+             * @description How the MCP server is spoken to. For kind `mcp` only; `streamable_http` when absent.
              * @enum {string}
              */
             transport?: "streamable_http";
@@ -3411,7 +3411,7 @@ export interface components {
             trusted?: boolean;
             /**
              * Format: uri
-             * @description Address of the MCP server. Of kind `mcp`. At most 2048 bytes, as a browser takes it, without credentials, query and fragment.
+             * @description Address of the MCP server. For kind `mcp` only. At most 2048 bytes, as a browser takes it, without credentials, query and fragment.
              */
             url: string;
         };
@@ -3529,7 +3529,7 @@ export interface components {
             threadId?: string;
             /** @description The turn in which an agent wrote it. */
             turnId?: string;
-            /** @description What was written. Only where one version is asked for; absent of a delete, and of what was redacted. */
+            /** @description The value that was written. Only where one version is asked for; absent for a delete, and once it was redacted. */
             value?: string;
             /** @description The version that this write or delete made. */
             version: string;
@@ -3547,11 +3547,11 @@ export interface components {
         /** @description At most 8192 bytes of text in all, and 524288 of encoded JSON. At most 20 image blocks, with different ids. */
         MessageContent: (components["schemas"]["TextBlock"] | components["schemas"]["ImageBlock"])[];
         MessageEdit: {
-            /** @description What is said from now on: it replaces the whole message. */
+            /** @description The new message: it replaces the whole old one. */
             content: components["schemas"]["MessageContent"];
         };
         MessageInput: {
-            /** @description What is said. */
+            /** @description The message. */
             content: components["schemas"]["MessageContent"];
             /** @description Turn that has to be the active one: with another, or none, the request is refused with 409. */
             expectedTurnId?: string;
@@ -3560,7 +3560,7 @@ export interface components {
              * @enum {string}
              */
             mode?: "queue" | "steer" | "interrupt";
-            /** @description Model of the turn that the message begins. Not together with `steer`. Absent: that of the thread, else of its profile. */
+            /** @description Model of the turn that the message begins. Not together with `steer`. Absent: the model of the thread, else of its profile. */
             model?: components["schemas"]["ModelSelector"];
             /** @description The outside event that the message comes from. Only a trigger may say so. */
             origin?: components["schemas"]["Origin"];
@@ -3573,7 +3573,7 @@ export interface components {
             contextWindow?: number;
             /** @description Name of the model for people. */
             displayName: string;
-            /** @description What it can do beside text. */
+            /** @description Abilities of the model beside text. */
             features: ("tools" | "images" | "reasoning" | "caching")[];
             /** @description Id of the model, as `provider/name`: what a selector names. */
             id: string;
@@ -3584,7 +3584,7 @@ export interface components {
              * @description Tokens that a response may have. Absent where it is not known.
              */
             maxOutputTokens?: number;
-            /** @description What its tokens cost. A price that is not known is left out. */
+            /** @description Prices of its tokens. A price that is not known is left out. */
             pricing?: components["schemas"]["ModelPricing"];
             /**
              * Format: date-time
@@ -3596,7 +3596,7 @@ export interface components {
              * @enum {string}
              */
             status: "available" | "deprecated" | "unavailable";
-            /** @description What serves the model. */
+            /** @description Providers' models that serve it. */
             targets: components["schemas"]["ModelTarget"][];
         };
         /** @description At most 4096 bytes of JSON. */
@@ -3682,17 +3682,17 @@ export interface components {
         ModelUsage: {
             /**
              * Format: int64
-             * @description Those of the input that a provider read from its cache.
+             * @description Input tokens that a provider read from its cache.
              */
             cacheReadTokens?: number;
             /**
              * Format: int64
-             * @description Those of the input that a provider wrote to its cache.
+             * @description Input tokens that a provider wrote to its cache.
              */
             cacheWriteTokens?: number;
             /**
              * Format: double
-             * @description What they cost, in USD. Absent where the price of a part is not known.
+             * @description Cost of all of them, in USD. Absent where the price of a part is not known.
              */
             estimatedCost?: number;
             /**
@@ -3707,7 +3707,7 @@ export interface components {
             outputTokens: number;
             /**
              * Format: int64
-             * @description Those of the output that a model spent on reasoning.
+             * @description Output tokens that a model spent on reasoning.
              */
             reasoningTokens?: number;
             /**
@@ -3719,17 +3719,17 @@ export interface components {
         ModelUsageInput: {
             /**
              * Format: int64
-             * @description Those of the input that a provider read from its cache.
+             * @description Input tokens that a provider read from its cache.
              */
             cacheReadTokens?: number;
             /**
              * Format: int64
-             * @description Those of the input that a provider wrote to its cache.
+             * @description Input tokens that a provider wrote to its cache.
              */
             cacheWriteTokens?: number;
             /**
              * Format: double
-             * @description What they cost, in USD. Absent where the price of a part is not known.
+             * @description Cost of all of them, in USD. Absent where the price of a part is not known.
              */
             estimatedCost?: number;
             /**
@@ -3744,7 +3744,7 @@ export interface components {
             outputTokens: number;
             /**
              * Format: int64
-             * @description Those of the output that a model spent on reasoning.
+             * @description Output tokens that a model spent on reasoning.
              */
             reasoningTokens?: number;
             /**
@@ -3766,7 +3766,7 @@ export interface components {
             bus: "in-process" | "connected" | "disconnected" | "unknown";
             /** @description Whether it is on its way out. */
             draining: boolean;
-            /** @description One life of the node: another after every start, and after every lost lease. */
+            /** @description Id of the node's life: a new one after every start and every lost lease. */
             incarnation: string;
             /**
              * Format: int64
@@ -3777,7 +3777,7 @@ export interface components {
             name: string;
             /**
              * Format: int64
-             * @description Of 4,096 shards, the number of those whose actors it is to have.
+             * @description How many of the 4,096 shards are placed on it: it is to have their actors.
              */
             shards: number;
             /**
@@ -3793,9 +3793,9 @@ export interface components {
             nodes: components["schemas"]["Node"][];
         };
         OfferedTool: {
-            /** @description What the tool's maker says of it. */
+            /** @description Hints of the tool's maker about its effects. */
             annotations?: components["schemas"]["ToolAnnotations"];
-            /** @description What the tool does, in words for the model. */
+            /** @description The tool's purpose, in words for the model. */
             description?: string;
             /** @description How the MCP server wants the tool to be called. Absent: by an ordinary call. */
             execution?: components["schemas"]["ToolExecution"];
@@ -3812,7 +3812,7 @@ export interface components {
             timeoutMs: number;
         };
         Operation: {
-            /** @description What was asked for, as `noun.verb`, such as `agent.update`. */
+            /** @description Action that was asked for, as `noun.verb`, such as `agent.update`. */
             action: string;
             /** @description Agent that the action is about, else the agent that asked. */
             agentId?: string;
@@ -3828,7 +3828,7 @@ export interface components {
             expiresAt: string;
             /** @description Id of the operation. */
             id: string;
-            /** @description What was asked for, as it was sent. Only for who asked, and for credentials with the scope `approve`. */
+            /** @description The request, as it was sent. Only for who asked, and for credentials with the scope `approve`. */
             request?: unknown;
             /** @description Who asked. Only for who asked, and for credentials with the scope `approve`. */
             requestedBy?: components["schemas"]["Principal"];
@@ -3839,7 +3839,7 @@ export interface components {
             resolvedAt?: string;
             /** @description Who decided it. Absent where time did. */
             resolvedBy?: components["schemas"]["Principal"];
-            /** @description What the direct call would have answered. Only in terminal states; what a read has found is only for who asked, and for credentials with the scope `approve`. */
+            /** @description The answer of the call, as if it had not parked. Only in terminal states; the result of a read only for who asked, and for credentials with the scope `approve`. */
             result?: components["schemas"]["OperationResult"];
             /**
              * @description `pending` waits for approval, `approved` is being carried out. Nothing leaves the others.
@@ -3904,7 +3904,7 @@ export interface components {
             threadId: string;
             /** @description Id of the call, which its result is given by. */
             toolCallId: string;
-            /** @description What the model gives the tool: it fits the tool's input schema. */
+            /** @description Input of the call, as the model gave it: it fits the tool's input schema. */
             toolInput: unknown;
             /** @description The tool to execute, as `namespace.tool`. */
             toolName: string;
@@ -3949,7 +3949,7 @@ export interface components {
             target: "person" | "client" | "url" | "agent";
             /** @description The call that it is about. */
             toolCallId?: string;
-            /** @description What the model gives the tool. */
+            /** @description Input of the call, as the model gave it. */
             toolInput?: unknown;
             /** @description The tool that is called, as `namespace.tool`. */
             toolName?: string;
@@ -3958,7 +3958,7 @@ export interface components {
             /** @description Turn that is parked on it. */
             turnId: string;
             /**
-             * @description What is waited for: the result of a client's tool, or a decision that a hook or a role asks for.
+             * @description Kind of the answer: the result of a client's tool, or a decision that a hook or a role asks for.
              * @enum {string}
              */
             type: "client_tool" | "hook_ask" | "role_approval";
@@ -3968,10 +3968,10 @@ export interface components {
             id: string;
             /** @description Provenance: the identity that it acted as. At most 512 bytes of UTF-8 without control characters, once surrounding whitespace is trimmed. */
             identity?: string;
-            /** @description What a trigger says of an event outside. It carries no authority. */
+            /** @description A trigger's description of an event outside. It carries no authority. */
             origin?: components["schemas"]["Origin"];
             /**
-             * @description What kind of actor it is.
+             * @description Kind of the principal.
              * @enum {string}
              */
             type: "user" | "api_key" | "agent" | "schedule" | "trigger" | "subscription";
@@ -3981,10 +3981,10 @@ export interface components {
             id: string;
             /** @description Provenance: the identity that it acted as. At most 512 bytes of UTF-8 without control characters, once surrounding whitespace is trimmed. */
             identity?: string;
-            /** @description What a trigger says of an event outside. It carries no authority. */
+            /** @description A trigger's description of an event outside. It carries no authority. */
             origin?: components["schemas"]["Origin"];
             /**
-             * @description What kind of actor it is.
+             * @description Kind of the principal.
              * @enum {string}
              */
             type: "user" | "api_key" | "agent" | "schedule" | "trigger" | "subscription";
@@ -4002,9 +4002,9 @@ export interface components {
              * @description When the profile was made.
              */
             createdAt: string;
-            /** @description What the profile is for, in words for people. */
+            /** @description The profile's purpose, in words for people. */
             description?: string;
-            /** @description Families of built-in tools that the agent may be offered. Those that this server has are `thread`, `agents`, `connections`, `memory`, `feeds` and `subscriptions`. */
+            /** @description Families of built-in tools that the agent may be offered. This server has `thread`, `agents`, `connections`, `memory`, `feeds` and `subscriptions`. */
             families?: ("agents" | "connections" | "thread" | "memory" | "artifacts" | "sites" | "web" | "schedules" | "feeds" | "subscriptions" | "sandbox")[];
             /**
              * @description Whether the model sees the tools of families from the start, or only once `tool_search` has revealed their family. `search` when absent.
@@ -4017,17 +4017,17 @@ export interface components {
             id: string;
             /** @description Bounds of a turn. */
             limits: components["schemas"]["ProfileLimits"];
-            /** @description What the agent may do in the memory stores, by tools of the family `memory` and under its leases. */
+            /** @description Rights of the agent in the memory stores, by tools of the family `memory` and under its leases. */
             memory: components["schemas"]["ProfileMemory"];
             /** @description Models to use, tried in this order: exact ids, `provider/*` or `@alias`. */
             models: string[];
-            /** @description What people call the profile. */
+            /** @description The profile's name, for people. */
             name: string;
             /** @description Roles that say which calls are allowed. Absent: the built-in role `all_tools`. Empty: no call is. */
             roleIds: string[];
             /** @description How the models write. Absent: as they do by default. */
             sampling?: components["schemas"]["ModelSettings"];
-            /** @description What every model call of the agent is told first. */
+            /** @description Instructions at the beginning of every model call of the agent. */
             systemPrompt?: string;
             /** @description Toolsets whose tools the agent may be offered. */
             toolsetIds: string[];
@@ -4049,9 +4049,9 @@ export interface components {
         ProfileInput: {
             /** @description When a conversation gives way to a summary of its beginning. */
             compaction?: components["schemas"]["CompactionInput"];
-            /** @description What the profile is for, in words for people. At most 4096 bytes of UTF-8. */
+            /** @description The profile's purpose, in words for people. At most 4096 bytes of UTF-8. */
             description?: string;
-            /** @description Families of built-in tools that the agent may be offered. Those that this server has are `thread`, `agents`, `connections`, `memory`, `feeds` and `subscriptions`. */
+            /** @description Families of built-in tools that the agent may be offered. This server has `thread`, `agents`, `connections`, `memory`, `feeds` and `subscriptions`. */
             families?: ("agents" | "connections" | "thread" | "memory" | "schedules" | "feeds" | "subscriptions")[];
             /**
              * @description Whether the model sees the tools of families from the start, or only once `tool_search` has revealed their family. `search` when absent.
@@ -4069,28 +4069,28 @@ export interface components {
                 /** @description Seconds that a turn may run; they begin anew whenever it leaves a wait. 3600 when absent. */
                 maxTurnSeconds?: number;
             };
-            /** @description What the agent may do in the memory stores, by tools of the family `memory` and under its leases. */
+            /** @description Rights of the agent in the memory stores, by tools of the family `memory` and under its leases. */
             memory?: {
                 /**
-                 * @description In its own store: read and write, read, or nothing. `rw` when absent.
+                 * @description Rights in its own store: read and write, read, or nothing. `rw` when absent.
                  * @enum {string}
                  */
                 agent?: "rw" | "r" | "off";
                 /**
-                 * @description In the store of the workspace: read and write, read, or nothing. `r` when absent.
+                 * @description Rights in the store of the workspace: read and write, read, or nothing. `r` when absent.
                  * @enum {string}
                  */
                 workspace?: "rw" | "r" | "off";
             };
             /** @description Models to use, tried in this order: exact ids, `provider/*` or `@alias`. */
             models: components["schemas"]["ModelSelector"][];
-            /** @description What people call the profile. */
+            /** @description The profile's name, for people. */
             name: string;
             /** @description Roles that say which calls are allowed. Absent: the built-in role `all_tools`. Empty: no call is. */
             roleIds?: string[];
             /** @description How the models write. Absent: as they do by default. */
             sampling?: components["schemas"]["ModelSettingsInput"];
-            /** @description What every model call of the agent is told first. At most 4096 bytes of UTF-8. */
+            /** @description Instructions at the beginning of every model call of the agent. At most 4096 bytes of UTF-8. */
             systemPrompt?: string;
             /** @description Toolsets whose tools the agent may be offered. */
             toolsetIds?: string[];
@@ -4105,12 +4105,12 @@ export interface components {
         };
         ProfileMemory: {
             /**
-             * @description In its own store: read and write, read, or nothing. `rw` when absent.
+             * @description Rights in its own store: read and write, read, or nothing. `rw` when absent.
              * @enum {string}
              */
             agent: "rw" | "r" | "off";
             /**
-             * @description In the store of the workspace: read and write, read, or nothing. `r` when absent.
+             * @description Rights in the store of the workspace: read and write, read, or nothing. `r` when absent.
              * @enum {string}
              */
             workspace: "rw" | "r" | "off";
@@ -4124,9 +4124,9 @@ export interface components {
         ProfilePatch: {
             /** @description When a conversation gives way to a summary of its beginning. */
             compaction?: components["schemas"]["CompactionPatch"] | null;
-            /** @description What the profile is for, in words for people. */
+            /** @description The profile's purpose, in words for people. */
             description?: string | null;
-            /** @description Families of built-in tools that the agent may be offered. Those that this server has are `thread`, `agents`, `connections`, `memory`, `feeds` and `subscriptions`. */
+            /** @description Families of built-in tools that the agent may be offered. This server has `thread`, `agents`, `connections`, `memory`, `feeds` and `subscriptions`. */
             families?: ("agents" | "connections" | "thread" | "memory" | "schedules" | "feeds" | "subscriptions")[] | null;
             /** @description Whether the model sees the tools of families from the start, or only once `tool_search` has revealed their family. `search` when absent. */
             familyExposure?: ("search" | "always") | null;
@@ -4141,22 +4141,22 @@ export interface components {
                 /** @description Seconds that a turn may run; they begin anew whenever it leaves a wait. 3600 when absent. */
                 maxTurnSeconds?: number | null;
             } | null;
-            /** @description What the agent may do in the memory stores, by tools of the family `memory` and under its leases. */
+            /** @description Rights of the agent in the memory stores, by tools of the family `memory` and under its leases. */
             memory?: {
-                /** @description In its own store: read and write, read, or nothing. `rw` when absent. */
+                /** @description Rights in its own store: read and write, read, or nothing. `rw` when absent. */
                 agent?: ("rw" | "r" | "off") | null;
-                /** @description In the store of the workspace: read and write, read, or nothing. `r` when absent. */
+                /** @description Rights in the store of the workspace: read and write, read, or nothing. `r` when absent. */
                 workspace?: ("rw" | "r" | "off") | null;
             } | null;
             /** @description Models to use, tried in this order: exact ids, `provider/*` or `@alias`. */
             models?: components["schemas"]["ModelSelector"][];
-            /** @description What people call the profile. */
+            /** @description The profile's name, for people. */
             name?: string;
             /** @description Roles that say which calls are allowed. Absent: the built-in role `all_tools`. Empty: no call is. */
             roleIds?: string[] | null;
             /** @description How the models write. Absent: as they do by default. */
             sampling?: components["schemas"]["ModelSettingsPatch"] | null;
-            /** @description What every model call of the agent is told first. */
+            /** @description Instructions at the beginning of every model call of the agent. */
             systemPrompt?: string | null;
             /** @description Toolsets whose tools the agent may be offered. */
             toolsetIds?: string[] | null;
@@ -4177,13 +4177,13 @@ export interface components {
             /** @description Turn that has to be the active one: with another, or none, the request is refused with 409. */
             expectedTurnId?: string;
             /**
-             * @description What the input becomes.
+             * @description Mode of the input from now on.
              * @enum {string}
              */
             mode: "steer" | "interrupt";
         };
         QueuedMessage: {
-            /** @description What is said. At most 20 image blocks, with different ids. */
+            /** @description The message. At most 20 image blocks, with different ids. */
             content: (components["schemas"]["TextBlock"] | components["schemas"]["ImageBlock"])[];
             /** @description The inputId of the queue's paths. */
             id: string;
@@ -4209,7 +4209,7 @@ export interface components {
         ResendInput: {
             /**
              * Format: date-time
-             * @description Deliveries of what happened at this moment or later. In the years 0 to 9999 of UTC.
+             * @description Deliveries of events that happened at this moment or later. In the years 0 to 9999 of UTC.
              */
             from: string;
             /**
@@ -4261,7 +4261,7 @@ export interface components {
             mode: "reuse";
         };
         RevealedModelTool: {
-            /** @description What the tool does, in words for the model. */
+            /** @description The tool's purpose, in words for the model. */
             description?: string;
             /** @description Name that the model calls the tool by. */
             name: string;
@@ -4295,11 +4295,11 @@ export interface components {
             createdBy?: components["schemas"]["Principal"];
             /** @description Calls that it denies. No other role can allow them. */
             deny: components["schemas"]["Denial"][];
-            /** @description What the role is for, in words for people. */
+            /** @description The role's purpose, in words for people. */
             description?: string;
             /** @description Id of the role, which profiles name. */
             id: string;
-            /** @description What people call the role. */
+            /** @description The role's name, for people. */
             name: string;
             /**
              * Format: date-time
@@ -4334,9 +4334,9 @@ export interface components {
             allow?: components["schemas"]["GrantInput"][];
             /** @description Calls that it denies. No other role can allow them. */
             deny?: components["schemas"]["DenialInput"][];
-            /** @description What the role is for, in words for people. At most 4096 bytes of UTF-8. */
+            /** @description The role's purpose, in words for people. At most 4096 bytes of UTF-8. */
             description?: string;
-            /** @description What people call the role. */
+            /** @description The role's name, for people. */
             name: string;
         };
         RoleMatch: {
@@ -4369,13 +4369,13 @@ export interface components {
             allow?: components["schemas"]["GrantInput"][] | null;
             /** @description Calls that it denies. No other role can allow them. */
             deny?: components["schemas"]["DenialInput"][] | null;
-            /** @description What the role is for, in words for people. */
+            /** @description The role's purpose, in words for people. */
             description?: string | null;
-            /** @description What people call the role. */
+            /** @description The role's name, for people. */
             name?: string;
         };
         RoleQuestion: {
-            /** @description What it would be given. Absent: nothing. */
+            /** @description Input that it would be given. Absent: none. */
             input?: unknown;
             /** @description Profile whose roles to ask, those of its latest version. Either this or `roleIds`. */
             profileId?: string;
@@ -4405,7 +4405,7 @@ export interface components {
             principal?: components["schemas"]["PrincipalInput"];
             /** @description Its tags. */
             tags?: string[];
-            /** @description What the message says. At most 32768 bytes of UTF-8. */
+            /** @description The message's text. At most 32768 bytes of UTF-8. */
             text: string;
         };
         Schedule: {
@@ -4447,7 +4447,7 @@ export interface components {
              */
             lastRunAt?: string;
             /**
-             * @description What came of it.
+             * @description Status of the last run.
              * @enum {string}
              */
             lastStatus?: "started" | "skipped" | "failed";
@@ -4460,19 +4460,19 @@ export interface components {
              * @description USD that each thread that it makes may cost.
              */
             maxCost?: number;
-            /** @description What is said. */
+            /** @description The message. */
             message: {
-                /** @description What is said. */
+                /** @description The message. */
                 content: components["schemas"]["MessageContent"];
             };
             /** @description Model for the turns. Absent: the thread's, or the profile's. */
             model?: string;
-            /** @description What people call the schedule. */
+            /** @description The schedule's name, for people. */
             name: string;
             /** @description The next instants, at most five, without jitter. */
             nextInstants: string[];
             /**
-             * @description What happens at an instant while the turn that the schedule began last still runs or waits: the instant is skipped, one waits for the end, the turn is cancelled first, or both run.
+             * @description How an instant goes while the turn that the schedule began last still runs or waits: the instant is skipped, one waits for the end, the turn is cancelled first, or both run.
              * @enum {string}
              */
             overlap: "skip" | "queue" | "interrupt" | "allow";
@@ -4536,17 +4536,17 @@ export interface components {
              * @description USD that each thread that it makes may cost.
              */
             maxCost?: number;
-            /** @description What is said. */
+            /** @description The message. */
             message: {
-                /** @description What is said. */
+                /** @description The message. */
                 content: components["schemas"]["MessageContent"];
             };
             /** @description Model for the turns. Absent: the thread's, or the profile's. */
             model?: components["schemas"]["ModelSelector"];
-            /** @description What people call the schedule. */
+            /** @description The schedule's name, for people. */
             name: string;
             /**
-             * @description What happens at an instant while the turn that the schedule began last still runs or waits: the instant is skipped, one waits for the end, the turn is cancelled first, or both run. `skip` when absent.
+             * @description How an instant goes while the turn that the schedule began last still runs or waits: the instant is skipped, one waits for the end, the turn is cancelled first, or both run. `skip` when absent.
              * @enum {string}
              */
             overlap?: "skip" | "queue" | "interrupt" | "allow";
@@ -4579,16 +4579,16 @@ export interface components {
             jitterSeconds?: number | null;
             /** @description USD that each thread that it makes may cost. */
             maxCost?: number | null;
-            /** @description What is said. */
+            /** @description The message. */
             message?: {
-                /** @description What is said. */
+                /** @description The message. */
                 content: components["schemas"]["MessageContent"];
             };
             /** @description Model for the turns. Absent: the thread's, or the profile's. */
             model?: components["schemas"]["ModelSelector"] | null;
-            /** @description What people call the schedule. */
+            /** @description The schedule's name, for people. */
             name?: string;
-            /** @description What happens at an instant while the turn that the schedule began last still runs or waits: the instant is skipped, one waits for the end, the turn is cancelled first, or both run. */
+            /** @description How an instant goes while the turn that the schedule began last still runs or waits: the instant is skipped, one waits for the end, the turn is cancelled first, or both run. */
             overlap?: ("skip" | "queue" | "interrupt" | "allow") | null;
             /** @description How the message reaches a turn that runs in the target thread. */
             submitMode?: ("queue" | "steer" | "interrupt") | null;
@@ -4598,16 +4598,16 @@ export interface components {
             trigger?: {
                 /**
                  * Format: date-time
-                 * @description Of a single instant. In the years 0 to 9999 of UTC.
+                 * @description For type `once` only. In the years 0 to 9999 of UTC.
                  */
                 at?: string;
-                /** @description Of a cron trigger. */
+                /** @description For type `cron` only. */
                 expression?: string;
-                /** @description Of an interval. */
+                /** @description For type `interval` only. */
                 seconds?: number;
-                /** @description Of an interval. */
+                /** @description For type `interval` only. */
                 startAt?: string | null;
-                /** @description Of a cron trigger. */
+                /** @description For type `cron` only. */
                 timezone?: string;
                 /**
                  * @description Which kind of trigger.
@@ -4624,7 +4624,7 @@ export interface components {
             by: "schedule" | "manual";
             /**
              * Format: int64
-             * @description Of missed instants: how many, up to 10,000.
+             * @description How many instants were missed, up to 10,000.
              */
             count?: number;
             /** @description Id of the run. */
@@ -4671,7 +4671,7 @@ export interface components {
             mode: "spawn";
         } | {
             /**
-             * @description One thread, whichever it is.
+             * @description The same thread each time.
              * @enum {string}
              */
             mode: "thread";
@@ -4686,7 +4686,7 @@ export interface components {
             mode: "spawn";
         } | {
             /**
-             * @description One thread, whichever it is.
+             * @description The same thread each time.
              * @enum {string}
              */
             mode: "thread";
@@ -4694,13 +4694,13 @@ export interface components {
             threadId: string;
         };
         Screen: {
-            /** @description What makes messages worth a turn, in words for the model. At most 4096 bytes of UTF-8. */
+            /** @description Which messages are worth a turn, in words for the model. At most 4096 bytes of UTF-8. */
             instructions?: string;
             /** @description Model that is asked, on the agent's budget. */
             model: components["schemas"]["ModelSelector"];
         };
         ScreenInput: {
-            /** @description What makes messages worth a turn, in words for the model. At most 4096 bytes of UTF-8. */
+            /** @description Which messages are worth a turn, in words for the model. At most 4096 bytes of UTF-8. */
             instructions?: string;
             /** @description Model that is asked, on the agent's budget. */
             model: components["schemas"]["ModelSelector"];
@@ -4724,14 +4724,14 @@ export interface components {
         StepFact: {
             /**
              * Format: int64
-             * @description Seq of the event. Absent of a fact that is no event.
+             * @description Seq of the event. Absent where the fact is no event.
              */
             seq?: number;
-            /** @description What was written: of events their type, of others their name in the journal. */
+            /** @description Type of the fact: for events their type, for others their name in the journal. */
             type: string;
         };
         SubmittedMessage: {
-            /** @description What is said. At most 20 image blocks, with different ids. */
+            /** @description The message. At most 20 image blocks, with different ids. */
             content: (components["schemas"]["TextBlock"] | components["schemas"]["ImageBlock"])[];
             /** @description The inputId of the queue's paths. */
             id: string;
@@ -4794,7 +4794,7 @@ export interface components {
             feedArchivedAt?: string;
             /** @description The feed whose messages it looks at. */
             feedId: string;
-            /** @description What the feed is called now. */
+            /** @description The feed's name as of now. */
             feedName: string;
             /** @description Id of the subscription. */
             id: string;
@@ -4802,7 +4802,7 @@ export interface components {
             identity?: string;
             /** @description Whether messages of its own agent count. False when absent. */
             includeSelf: boolean;
-            /** @description What the agent is to do with them, said before the messages. */
+            /** @description Instructions for the agent, said before the messages. */
             intent: string;
             /**
              * Format: date-time
@@ -4815,7 +4815,7 @@ export interface components {
              */
             lastReason?: "hop_limit" | "identity_disabled" | "messages_trimmed";
             /**
-             * @description What became of them: `escalated` was handed over, `dismissed` was not to be, `failed` is tried again.
+             * @description Outcome of the last messages: `escalated` was handed over, `dismissed` was not to be, `failed` is tried again.
              * @enum {string}
              */
             lastStatus?: "escalated" | "dismissed" | "failed";
@@ -4823,7 +4823,7 @@ export interface components {
             lastThreadId?: string;
             /** @description The turn of that. */
             lastTurnId?: string;
-            /** @description What people call it. */
+            /** @description The subscription's name, for people. */
             name?: string;
             /**
              * Format: date-time
@@ -4865,9 +4865,9 @@ export interface components {
             identity?: string;
             /** @description Whether messages of its own agent count. False when absent. */
             includeSelf?: boolean;
-            /** @description What the agent is to do with them, said before the messages. At most 4096 bytes of UTF-8. */
+            /** @description Instructions for the agent, said before the messages. At most 4096 bytes of UTF-8. */
             intent?: string;
-            /** @description What people call it. */
+            /** @description The subscription's name, for people. */
             name?: string;
             /** @description A model that is asked first whether the messages are worth a turn. */
             screen?: components["schemas"]["ScreenInput"];
@@ -4887,7 +4887,7 @@ export interface components {
             condition?: string | null;
             /**
              * Format: int64
-             * @description Seq up to which everything counts as dealt with: what was handed over behind it is handed over again.
+             * @description Seq up to which everything counts as dealt with: messages behind it are handed over again.
              */
             cursor?: number;
             /** @description Whether it looks at what comes. True when absent. */
@@ -4896,13 +4896,13 @@ export interface components {
             identity?: string | null;
             /** @description Whether messages of its own agent count. False when absent. */
             includeSelf?: boolean | null;
-            /** @description What the agent is to do with them, said before the messages. */
+            /** @description Instructions for the agent, said before the messages. */
             intent?: string | null;
-            /** @description What people call it. */
+            /** @description The subscription's name, for people. */
             name?: string | null;
             /** @description A model that is asked first whether the messages are worth a turn. */
             screen?: {
-                /** @description What makes messages worth a turn, in words for the model. */
+                /** @description Which messages are worth a turn, in words for the model. */
                 instructions?: string | null;
                 /** @description Model that is asked, on the agent's budget. */
                 model?: components["schemas"]["ModelSelector"];
@@ -4927,7 +4927,7 @@ export interface components {
              * @description Since when the thread takes no input. Absent while it does. [ext]
              */
             archivedAt?: string;
-            /** @description Of a thread that another agent has asked for. [ext] */
+            /** @description The call that asked for the thread. Only where another agent did. [ext] */
             askedBy?: {
                 /** @description Thread of the agent that asks. */
                 threadId: string;
@@ -4963,16 +4963,16 @@ export interface components {
              * @description Version of the profile that the thread is pinned to. Absent: it follows its agent.
              */
             profileVersion?: number;
-            /** @description Of a thread that judges for a hook of another one. [ext] */
+            /** @description The hook that the thread judges for, and the thread that is judged. Only where it judges. [ext] */
             reviews?: {
-                /** @description What the hook is asked, by the id that its decision has. */
+                /** @description Id of the delivery that asks the hook, which its decision has as well. */
                 deliveryId: string;
                 /** @description The hook that asks. */
                 hookId: string;
                 /** @description Thread that is judged. */
                 threadId: string;
             };
-            /** @description What people call the thread. */
+            /** @description The thread's title, for people. */
             title?: string;
             /**
              * Format: date-time
@@ -4985,11 +4985,11 @@ export interface components {
             workspaceId: string;
         };
         ThreadCreated: {
-            /** @description What the thread's agent has spent, in all its threads. */
+            /** @description Spending of the thread's agent, in all its threads. */
             budgetSpend: components["schemas"]["BudgetSpend"];
             /** @description Ids of all open waits, in the order of `pendingWaits`. */
             inFlightWaitIds: string[];
-            /** @description What became of the first message, if one was given. */
+            /** @description Answer to the first message, if one was given. */
             input?: components["schemas"]["SubmittedMessage"];
             /**
              * Format: int64
@@ -5010,7 +5010,7 @@ export interface components {
             /** @description Inputs that wait, in the order in which they would run. */
             queued: components["schemas"]["QueuedMessage"][];
             /**
-             * @description What the thread is doing: whether a turn runs or is parked, or how the last one ended.
+             * @description Status of the thread: whether a turn runs or is parked, or how the last one ended.
              * @enum {string}
              */
             status: "running" | "awaiting" | "idle" | "failed" | "cancelled";
@@ -5030,7 +5030,7 @@ export interface components {
             waitingFor?: "turn_slot" | "call_slot";
         };
         ThreadDetail: {
-            /** @description What the thread's agent has spent, in all its threads. */
+            /** @description Spending of the thread's agent, in all its threads. */
             budgetSpend: components["schemas"]["BudgetSpend"];
             /** @description Ids of all open waits, in the order of `pendingWaits`. */
             inFlightWaitIds: string[];
@@ -5053,7 +5053,7 @@ export interface components {
             /** @description Inputs that wait, in the order in which they would run. */
             queued: components["schemas"]["QueuedMessage"][];
             /**
-             * @description What the thread is doing: whether a turn runs or is parked, or how the last one ended.
+             * @description Status of the thread: whether a turn runs or is parked, or how the last one ended.
              * @enum {string}
              */
             status: "running" | "awaiting" | "idle" | "failed" | "cancelled";
@@ -5076,7 +5076,7 @@ export interface components {
         ThreadInput: {
             /** @description Agent that works in the thread. */
             agentId: string;
-            /** @description Identity that the thread works for. While that is disabled the thread gets no new work. Absent: that of the key, if it has one. At most 512 bytes of UTF-8 without control characters, once surrounding whitespace is trimmed. */
+            /** @description Identity that the thread works for. While that is disabled the thread gets no new work. Absent: the key's identity, if it has one. At most 512 bytes of UTF-8 without control characters, once surrounding whitespace is trimmed. */
             identity?: string;
             /**
              * Format: double
@@ -5085,7 +5085,7 @@ export interface components {
             maxCost?: number;
             /** @description First message: with it the thread starts at once. */
             message?: {
-                /** @description What is said. */
+                /** @description The message. */
                 content: components["schemas"]["MessageContent"];
                 /** @description The outside event that the message comes from. Only a trigger may say so. */
                 origin?: components["schemas"]["Origin"];
@@ -5098,7 +5098,7 @@ export interface components {
             model?: components["schemas"]["ModelSelector"];
             /** @description Version of the agent's profile that the thread stays with. Absent: it follows its agent. Needs the scope `write`. */
             profileVersion?: number;
-            /** @description What people call the thread. */
+            /** @description The thread's title, for people. */
             title?: string;
         };
         ThreadPage: {
@@ -5114,7 +5114,7 @@ export interface components {
             metadata?: {
                 [key: string]: string | null;
             } | null;
-            /** @description What people call the thread. */
+            /** @description The thread's title, for people. */
             title?: string | null;
         };
         ThreadSummary: {
@@ -5128,7 +5128,7 @@ export interface components {
             /** @description Open waits that the turn is parked on. */
             pendingWaits: components["schemas"]["PendingWait"][];
             /**
-             * @description What the thread is doing: whether a turn runs or is parked, or how the last one ended.
+             * @description Status of the thread: whether a turn runs or is parked, or how the last one ended.
              * @enum {string}
              */
             status: "running" | "awaiting" | "idle" | "failed" | "cancelled";
@@ -5207,7 +5207,7 @@ export interface components {
             toolCalls: number;
             /** @description Id of the turn. */
             turnId: string;
-            /** @description What it has used, so far. */
+            /** @description Tokens that it has used so far, and their cost. */
             usage: components["schemas"]["ModelUsage"];
             /**
              * Format: int64
@@ -5260,18 +5260,18 @@ export interface components {
         ToolCallResult: {
             /** @description Why the call failed: instead of `output`. */
             error?: {
-                /** @description What went wrong, for machines. */
+                /** @description The problem as a code, for machines. */
                 code: string;
-                /** @description What went wrong, for the model. At most 4096 bytes of UTF-8. */
+                /** @description The problem in words, for the model. At most 4096 bytes of UTF-8. */
                 message: string;
             };
-            /** @description What the tool returns: instead of `error`. */
+            /** @description Output of the tool: instead of `error`. */
             output?: unknown;
         };
         ToolContent: {
-            /** @description What the tool's maker says of it. */
+            /** @description Hints of the tool's maker about its effects. */
             annotations?: components["schemas"]["ToolAnnotations"];
-            /** @description What the tool does, in words for the model. */
+            /** @description The tool's purpose, in words for the model. */
             description?: string;
             /** @description How the MCP server wants the tool to be called. Absent: by an ordinary call. */
             execution?: components["schemas"]["ToolExecution"];
@@ -5315,14 +5315,14 @@ export interface components {
             threadId: string;
             /** @description Id of the call: the same from its `tool_intent` to its `tool_result`. */
             toolCallId: string;
-            /** @description What the model gives the tool. */
+            /** @description Input of the call, as the model gave it. */
             toolInput?: unknown;
             /** @description The tool that is called, as `namespace.tool`. */
             toolName: string;
             /** @description Turn that it belongs to. */
             turnId: string;
             /**
-             * @description What happened: it tells the kinds of events apart. (enum property replaced by openapi-typescript)
+             * @description Type of the event: it tells the kinds of events apart. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "tool_intent";
@@ -5364,14 +5364,14 @@ export interface components {
             toolCallId: string;
             /** @description Content blocks of the Model Context Protocol that came beside `toolOutput` and say more than it: text, images, sounds, resources, links, with their annotations. Together with `toolOutput` and `toolMeta` at most 256 KiB of JSON; the bytes of a block that finds no room are left out of it, which `truncated` and `bytes` say. [ext] */
             toolContent?: Record<string, never>[];
-            /** @description What the tool's server said about its result (`_meta`). No model reads it. [ext] */
+            /** @description Remarks of the tool's server about its result (`_meta`). No model reads them. [ext] */
             toolMeta?: Record<string, never>;
             /** @description What the tool returned. A result that is too long is `{"truncated":true,"text":…}`. */
             toolOutput?: unknown;
             /** @description Turn that it belongs to. */
             turnId: string;
             /**
-             * @description What happened: it tells the kinds of events apart. (enum property replaced by openapi-typescript)
+             * @description Type of the event: it tells the kinds of events apart. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "tool_result";
@@ -5399,7 +5399,7 @@ export interface components {
              * @description When the toolset was made.
              */
             createdAt: string;
-            /** @description What the tools are for, in words for people. */
+            /** @description The tools' purpose, in words for people. */
             description?: string;
             /** @description Names of tools that are not offered. */
             exclude?: string[];
@@ -5423,7 +5423,7 @@ export interface components {
              */
             lastCheckedAt?: string;
             /**
-             * @description `call`: every call brings a lease, with which the MCP server may ask this API on the agent's behalf while the turn goes on. `none`, the default: no call does. Of kind `mcp`.
+             * @description `call`: every call brings a lease, with which the MCP server may ask this API on the agent's behalf while the turn goes on. `none`, the default: no call does. For kind `mcp` only.
              * @enum {string}
              */
             lease?: "none" | "call";
@@ -5434,7 +5434,7 @@ export interface components {
              * @enum {string}
              */
             status: "ready" | "unreachable" | "unauthorized" | "pending";
-            /** @description What was wrong, in words for people. */
+            /** @description The problem, in words for people. */
             statusReason?: string;
             /**
              * Format: int64
@@ -5453,7 +5453,7 @@ export interface components {
                 [key: string]: number;
             };
             /**
-             * @description How the MCP server is spoken to. Of kind `mcp`; `streamable_http` when absent.
+             * @description How the MCP server is spoken to. For kind `mcp` only; `streamable_http` when absent.
              * @enum {string}
              */
             transport?: "streamable_http";
@@ -5464,7 +5464,7 @@ export interface components {
              * @description When a client last changed it.
              */
             updatedAt: string;
-            /** @description Address of the MCP server. Of kind `mcp`. */
+            /** @description Address of the MCP server. For kind `mcp` only. */
             url?: string;
         };
         ToolsetAnswer: {
@@ -5482,7 +5482,7 @@ export interface components {
         ToolsetPatch: {
             /** @description Connection with the credential that the MCP server wants. Absent: none is sent. */
             connectionId?: string | null;
-            /** @description What the tools are for, in words for people. */
+            /** @description The tools' purpose, in words for people. */
             description?: string | null;
             /** @description Names of tools that are not offered. */
             exclude?: components["schemas"]["ToolName"][] | null;
@@ -5490,25 +5490,25 @@ export interface components {
             exposure?: ("always" | "search") | null;
             /** @description Names of the tools that are offered. Absent: all of them. */
             include?: components["schemas"]["ToolName"][] | null;
-            /** @description `call`: every call brings a lease, with which the MCP server may ask this API on the agent's behalf while the turn goes on. `none`, the default: no call does. Of kind `mcp`. */
+            /** @description `call`: every call brings a lease, with which the MCP server may ask this API on the agent's behalf while the turn goes on. `none`, the default: no call does. For kind `mcp` only. */
             lease?: ("none" | "call") | null;
             /** @description First half of its tools' names: a tool is called as `namespace.tool`. No other toolset of the workspace has it. */
             namespace?: string;
             /** @description How long a call of its tools may take without a word, in milliseconds: 60000 when absent. Progress that the server reports begins the time anew, up to 10 times it in all. A turn's own time goes on meanwhile. */
             timeoutMs?: number | null;
-            /** @description Tools that the workspace's clients execute. Of kind `client`. Each name stands once. */
+            /** @description Tools that the workspace's clients execute. For kind `client` only. Each name stands once. */
             tools?: components["schemas"]["ClientTool"][];
             /** @description Milliseconds by the name that the server gave the tool, in the place of `timeoutMs`. Absent names stay, null clears one. */
             toolTimeouts?: {
                 [key: string]: number | null;
             } | null;
-            /** @description How the MCP server is spoken to. Of kind `mcp`; `streamable_http` when absent. */
+            /** @description How the MCP server is spoken to. For kind `mcp` only; `streamable_http` when absent. */
             transport?: "streamable_http" | null;
             /** @description Whether what the MCP server says of its own tools counts: `readOnlyHint` for the role read_only, that and `idempotentHint` for repeating a call after a crash. False when absent. */
             trusted?: boolean | null;
             /**
              * Format: uri
-             * @description Address of the MCP server. Of kind `mcp`. At most 2048 bytes, as a browser takes it, without credentials, query and fragment.
+             * @description Address of the MCP server. For kind `mcp` only. At most 2048 bytes, as a browser takes it, without credentials, query and fragment.
              */
             url?: string;
         };
@@ -5525,7 +5525,7 @@ export interface components {
              * @description When the toolset was made.
              */
             createdAt: string;
-            /** @description What the tools are for, in words for people. */
+            /** @description The tools' purpose, in words for people. */
             description?: string;
             /** @description Names of tools that are not offered. */
             exclude?: string[];
@@ -5549,7 +5549,7 @@ export interface components {
              */
             lastCheckedAt?: string;
             /**
-             * @description `call`: every call brings a lease, with which the MCP server may ask this API on the agent's behalf while the turn goes on. `none`, the default: no call does. Of kind `mcp`.
+             * @description `call`: every call brings a lease, with which the MCP server may ask this API on the agent's behalf while the turn goes on. `none`, the default: no call does. For kind `mcp` only.
              * @enum {string}
              */
             lease?: "none" | "call";
@@ -5560,7 +5560,7 @@ export interface components {
              * @enum {string}
              */
             status: "ready" | "unreachable" | "unauthorized" | "pending";
-            /** @description What was wrong, in words for people. */
+            /** @description The problem, in words for people. */
             statusReason?: string;
             /**
              * Format: int64
@@ -5577,7 +5577,7 @@ export interface components {
                 [key: string]: number;
             };
             /**
-             * @description How the MCP server is spoken to. Of kind `mcp`; `streamable_http` when absent.
+             * @description How the MCP server is spoken to. For kind `mcp` only; `streamable_http` when absent.
              * @enum {string}
              */
             transport?: "streamable_http";
@@ -5588,7 +5588,7 @@ export interface components {
              * @description When a client last changed it.
              */
             updatedAt: string;
-            /** @description Address of the MCP server. Of kind `mcp`. */
+            /** @description Address of the MCP server. For kind `mcp` only. */
             url?: string;
         };
         Trigger: {
@@ -5621,7 +5621,7 @@ export interface components {
              */
             at: string;
             /**
-             * @description One time.
+             * @description At one instant only.
              * @enum {string}
              */
             type: "once";
@@ -5656,7 +5656,7 @@ export interface components {
              */
             at: string;
             /**
-             * @description One time.
+             * @description At one instant only.
              * @enum {string}
              */
             type: "once";
@@ -5681,7 +5681,7 @@ export interface components {
             /** @description Turn that it belongs to. */
             turnId: string;
             /**
-             * @description What happened: it tells the kinds of events apart. (enum property replaced by openapi-typescript)
+             * @description Type of the event: it tells the kinds of events apart. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "turn_cancelled";
@@ -5708,7 +5708,7 @@ export interface components {
             /** @description Turn that it belongs to. */
             turnId: string;
             /**
-             * @description What happened: it tells the kinds of events apart. (enum property replaced by openapi-typescript)
+             * @description Type of the event: it tells the kinds of events apart. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "turn_completed";
@@ -5739,7 +5739,7 @@ export interface components {
             /** @description Turn that it belongs to. */
             turnId: string;
             /**
-             * @description What happened: it tells the kinds of events apart. (enum property replaced by openapi-typescript)
+             * @description Type of the event: it tells the kinds of events apart. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "turn_failed";
@@ -5765,12 +5765,12 @@ export interface components {
             agentId?: string;
             /**
              * Format: int64
-             * @description Those of the input that providers read from their caches.
+             * @description Input tokens that providers read from their caches.
              */
             cacheReadTokens: number;
             /**
              * Format: int64
-             * @description Those of the input that providers wrote to their caches.
+             * @description Input tokens that providers wrote to their caches.
              */
             cacheWriteTokens: number;
             /**
@@ -5785,7 +5785,7 @@ export interface components {
             day?: string;
             /**
              * Format: double
-             * @description What they cost, in USD. Absent where the price of a part is not known.
+             * @description Cost of all of them, in USD. Absent where the price of a part is not known.
              */
             estimatedCost?: number;
             /**
@@ -5802,12 +5802,12 @@ export interface components {
             outputTokens: number;
             /**
              * Format: int64
-             * @description Those of the output that models spent on reasoning.
+             * @description Output tokens that models spent on reasoning.
              */
             reasoningTokens: number;
         };
         UserMessageEvent: {
-            /** @description What was said: of a user's or an assistant's message. At most 20 image blocks, with different ids. */
+            /** @description Content of a user's or an assistant's message. At most 20 image blocks, with different ids. */
             content: (components["schemas"]["TextBlock"] | components["schemas"]["ImageBlock"])[];
             /** @description Id of the event. */
             eventId: string;
@@ -5830,27 +5830,27 @@ export interface components {
              * @enum {string}
              */
             submitMode: "queue" | "steer" | "interrupt";
-            /** @description Of a message that somebody else has edited: who sent it first. */
+            /** @description Who first sent a message that somebody else has edited since. */
             submittedBy?: components["schemas"]["Principal"];
             /** @description Thread whose log it stands in. */
             threadId: string;
             /** @description Turn that it belongs to. */
             turnId: string;
             /**
-             * @description What happened: it tells the kinds of events apart. (enum property replaced by openapi-typescript)
+             * @description Type of the event: it tells the kinds of events apart. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "user_message";
         };
         Wait: {
-            /** @description What a hook asks about: of `before_turn_start` the message, of `after_model_response` the text, which is empty for a response of calls only. */
+            /** @description Content that a hook asks about: the message at `before_turn_start`, the text at `after_model_response`, which is empty for a response of calls only. */
             content?: (components["schemas"]["TextBlock"] | components["schemas"]["ImageBlock"])[];
             /**
              * Format: date-time
              * @description Until when it can be answered.
              */
             expiresAt?: string;
-            /** @description What a hook asks about at `after_tool_result`: why the call failed. */
+            /** @description Failure of the call that a hook asks about at `after_tool_result`. */
             failureCode?: string;
             /** @description The hook that asks. Absent for others. */
             hookId?: string;
@@ -5887,20 +5887,20 @@ export interface components {
             toolCallId?: string;
             /** @description Content blocks of the Model Context Protocol that came beside `toolOutput` and say more than it: text, images, sounds, resources, links, with their annotations. Together with `toolOutput` and `toolMeta` at most 256 KiB of JSON; the bytes of a block that finds no room are left out of it, which `truncated` and `bytes` say. [ext] */
             toolContent?: Record<string, never>[];
-            /** @description What the model gives the tool. */
+            /** @description Input of the call, as the model gave it. */
             toolInput?: unknown;
-            /** @description What the tool's server said about its result (`_meta`). No model reads it. [ext] */
+            /** @description Remarks of the tool's server about its result (`_meta`). No model reads them. [ext] */
             toolMeta?: Record<string, never>;
             /** @description The tool that is called, as `namespace.tool`. */
             toolName?: string;
-            /** @description What a hook asks about at `after_tool_result`: what the tool returned. */
+            /** @description Output of the tool that a hook asks about at `after_tool_result`. */
             toolOutput?: unknown;
             /** @description Toolset of the tool. Absent for built-in tools. */
             toolsetId?: string;
             /** @description Turn that is parked on it. */
             turnId: string;
             /**
-             * @description What is waited for: the result of a client's tool, or a decision that a hook or a role asks for.
+             * @description Kind of the answer: the result of a client's tool, or a decision that a hook or a role asks for.
              * @enum {string}
              */
             type: "client_tool" | "hook_ask" | "role_approval";
@@ -5909,11 +5909,11 @@ export interface components {
                 /** @description Who answered. Absent when nobody did. */
                 by?: components["schemas"]["Principal"];
                 /**
-                 * @description What was answered, or that nobody answered in time, or that the turn was stopped.
+                 * @description `expired`: nobody answered in time. `cancelled`: the turn was stopped. The others are answers.
                  * @enum {string}
                  */
                 outcome: "allow" | "deny" | "result" | "error" | "expired" | "cancelled";
-                /** @description What the tool returned. */
+                /** @description Output of the tool. */
                 output?: unknown;
                 /** @description Why, in words for people. */
                 reason?: string;
@@ -5952,7 +5952,7 @@ export interface components {
             /** @description Turn that it belongs to. */
             turnId: string;
             /**
-             * @description What happened: it tells the kinds of events apart. (enum property replaced by openapi-typescript)
+             * @description Type of the event: it tells the kinds of events apart. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "wait_created";
@@ -6005,7 +6005,7 @@ export interface components {
             /** @description Turn that it belongs to. */
             turnId: string;
             /**
-             * @description What happened: it tells the kinds of events apart. (enum property replaced by openapi-typescript)
+             * @description Type of the event: it tells the kinds of events apart. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "wait_resolved";
@@ -6025,12 +6025,12 @@ export interface components {
         WaitToolResult: {
             /** @description Why the call failed: instead of `output`. */
             error?: {
-                /** @description What went wrong, for machines. */
+                /** @description The problem as a code, for machines. */
                 code: string;
-                /** @description What went wrong, for the model. At most 4096 bytes of UTF-8. */
+                /** @description The problem in words, for the model. At most 4096 bytes of UTF-8. */
                 message: string;
             };
-            /** @description What the tool returns: instead of `error`. */
+            /** @description Output of the tool: instead of `error`. */
             output?: unknown;
             /**
              * @description Which kind of wait is answered. (enum property replaced by openapi-typescript)
@@ -6039,7 +6039,7 @@ export interface components {
             type: "tool_result";
         };
         Warning: {
-            /** @description What to expect, for a person to read. */
+            /** @description The warning, for a person to read. */
             message: string;
             /** @description The field that it is about, such as `models[0]`. */
             path: string;
@@ -6054,7 +6054,7 @@ export interface components {
             createdAt: string;
             /** @description Who has made it. */
             createdBy: components["schemas"]["Principal"];
-            /** @description What it is for, in words for people. */
+            /** @description The webhook's purpose, in words for people. */
             description?: string;
             /**
              * @description Why the server has disabled it: `failures` in a row for a day, or `gone`, an answer 410.
@@ -6063,7 +6063,7 @@ export interface components {
             disabledReason?: "failures" | "gone";
             /** @description Whether anything is sent. */
             enabled: boolean;
-            /** @description What it is told of, each of them once. `webhook.test` is sent whether it stands here or not. */
+            /** @description Types of events that it is told of, each once. `webhook.test` is sent whether it stands here or not. */
             events: components["schemas"]["WebhookEventType"][];
             /** @description Id of the webhook. */
             id: string;
@@ -6123,7 +6123,7 @@ export interface components {
             nextAttemptAt?: string;
             /** @description `pending` until it was taken, or has failed for good. */
             state: components["schemas"]["WebhookDeliveryState"];
-            /** @description What it tells of. */
+            /** @description Type of the event. */
             type: components["schemas"]["WebhookEventType"];
         };
         WebhookDeliveryAnswer: {
@@ -6143,11 +6143,11 @@ export interface components {
         WebhookInput: {
             /** @description Agent whose events it is told of. Absent: those of all agents, and those of none. */
             agentId?: string;
-            /** @description What it is for, in words for people. At most 4096 bytes of UTF-8. */
+            /** @description The webhook's purpose, in words for people. At most 4096 bytes of UTF-8. */
             description?: string;
             /** @description Whether anything is sent. True when absent. */
             enabled?: boolean;
-            /** @description What it is told of, each of them once. `webhook.test` is sent whether it stands here or not. */
+            /** @description Types of events that it is told of, each once. `webhook.test` is sent whether it stands here or not. */
             events: components["schemas"]["WebhookEventType"][];
             /**
              * Format: uri
@@ -6164,11 +6164,11 @@ export interface components {
         WebhookPatch: {
             /** @description Agent whose events it is told of. Absent: those of all agents, and those of none. */
             agentId?: string | null;
-            /** @description What it is for, in words for people. */
+            /** @description The webhook's purpose, in words for people. */
             description?: string | null;
             /** @description False: nothing is sent, and what is pending ends as failed. */
             enabled?: boolean;
-            /** @description What it is told of, each of them once. `webhook.test` is sent whether it stands here or not. */
+            /** @description Types of events that it is told of, each once. `webhook.test` is sent whether it stands here or not. */
             events?: components["schemas"]["WebhookEventType"][];
             /**
              * Format: uri
@@ -6177,7 +6177,7 @@ export interface components {
             url?: string;
         };
         WebhookSecretAnswer: {
-            /** @description Signs what is sent, as Standard Webhooks has it: `whsec_…`. Shown only here. */
+            /** @description Signs deliveries, as Standard Webhooks has it: `whsec_…`. Shown only here. */
             secret: string;
             /** @description The webhook. */
             webhook: components["schemas"]["Webhook"];
@@ -6230,7 +6230,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6262,7 +6262,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6289,7 +6289,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6351,7 +6351,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6470,7 +6470,7 @@ export interface operations {
                 };
                 content: {
                     "text/event-stream": {
-                        /** @description What it tells, as JSON on one line. */
+                        /** @description Content of the frame, as JSON on one line. */
                         data: string;
                         /**
                          * @description Kind of the frame.
@@ -6478,7 +6478,7 @@ export interface operations {
                          */
                         event: "ready";
                     } | {
-                        /** @description What it tells, as JSON on one line. */
+                        /** @description Content of the frame, as JSON on one line. */
                         data: string;
                         /**
                          * @description Kind of the frame.
@@ -6486,7 +6486,7 @@ export interface operations {
                          */
                         event: "event";
                     } | {
-                        /** @description What it tells, as JSON on one line. */
+                        /** @description Content of the frame, as JSON on one line. */
                         data: string;
                         /**
                          * @description Kind of the frame.
@@ -6494,7 +6494,7 @@ export interface operations {
                          */
                         event: "delta";
                     } | {
-                        /** @description What it tells, as JSON on one line. */
+                        /** @description Content of the frame, as JSON on one line. */
                         data: string;
                         /**
                          * @description Kind of the frame.
@@ -6502,7 +6502,7 @@ export interface operations {
                          */
                         event: "status";
                     } | {
-                        /** @description What it tells, as JSON on one line. */
+                        /** @description Content of the frame, as JSON on one line. */
                         data: string;
                         /**
                          * @description Kind of the frame.
@@ -6510,7 +6510,7 @@ export interface operations {
                          */
                         event: "queue";
                     } | {
-                        /** @description What it tells, as JSON on one line. */
+                        /** @description Content of the frame, as JSON on one line. */
                         data: string;
                         /**
                          * @description Kind of the frame.
@@ -6518,7 +6518,7 @@ export interface operations {
                          */
                         event: "wait";
                     } | {
-                        /** @description What it tells, as JSON on one line. */
+                        /** @description Content of the frame, as JSON on one line. */
                         data: string;
                         /**
                          * @description Kind of the frame.
@@ -6526,7 +6526,7 @@ export interface operations {
                          */
                         event: "progress";
                     } | {
-                        /** @description What it tells, as JSON on one line. */
+                        /** @description Content of the frame, as JSON on one line. */
                         data: string;
                         /**
                          * @description Kind of the frame.
@@ -6534,7 +6534,7 @@ export interface operations {
                          */
                         event: "operation";
                     } | {
-                        /** @description What it tells, as JSON on one line. */
+                        /** @description Content of the frame, as JSON on one line. */
                         data: string;
                         /**
                          * @description Kind of the frame.
@@ -6542,7 +6542,7 @@ export interface operations {
                          */
                         event: "feed";
                     } | {
-                        /** @description What it tells, as JSON on one line. */
+                        /** @description Content of the frame, as JSON on one line. */
                         data: string;
                         /**
                          * @description Kind of the frame.
@@ -6550,7 +6550,7 @@ export interface operations {
                          */
                         event: "step";
                     } | {
-                        /** @description What it tells, as JSON on one line. */
+                        /** @description Content of the frame, as JSON on one line. */
                         data: string;
                         /**
                          * @description Kind of the frame.
@@ -6558,7 +6558,7 @@ export interface operations {
                          */
                         event: "discard";
                     } | {
-                        /** @description What it tells, as JSON on one line. */
+                        /** @description Content of the frame, as JSON on one line. */
                         data: string;
                         /**
                          * @description Kind of the frame.
@@ -6566,7 +6566,7 @@ export interface operations {
                          */
                         event: "gap";
                     } | {
-                        /** @description What it tells, as JSON on one line. */
+                        /** @description Content of the frame, as JSON on one line. */
                         data: string;
                         /**
                          * @description Kind of the frame.
@@ -6598,7 +6598,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6664,7 +6664,7 @@ export interface operations {
                 cursor?: string;
                 /** @description Rows of a page. 50 when absent. */
                 limit?: number;
-                /** @description What the keys begin with, byte by byte. Absent: all. At most 512 bytes of UTF-8. */
+                /** @description Beginning of the keys, byte by byte. Absent: all keys. At most 512 bytes of UTF-8. */
                 prefix?: string;
             };
             header?: never;
@@ -6679,7 +6679,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6708,7 +6708,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6726,7 +6726,7 @@ export interface operations {
                 key?: string;
             };
             header?: {
-                /** @description An entry's ETag, quotes and all: it means `expectedVersion`. `*`, the default, is any; a list, or what is no ETag, is no version that an entry could have. */
+                /** @description An entry's ETag, quotes and all: it means `expectedVersion`. `*`, the default, is any; a list, or anything else but an ETag, is no version that an entry could have. */
                 "If-Match"?: string;
             };
             path: {
@@ -6782,7 +6782,7 @@ export interface operations {
                 key?: string;
             };
             header?: {
-                /** @description An entry's ETag, quotes and all: it means `expectedVersion`. `*`, the default, is any; a list, or what is no ETag, is no version that an entry could have. */
+                /** @description An entry's ETag, quotes and all: it means `expectedVersion`. `*`, the default, is any; a list, or anything else but an ETag, is no version that an entry could have. */
                 "If-Match"?: string;
             };
             path: {
@@ -6835,7 +6835,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6866,7 +6866,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6931,7 +6931,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6962,7 +6962,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7032,7 +7032,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7181,7 +7181,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7243,7 +7243,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7290,7 +7290,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7315,7 +7315,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7365,7 +7365,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7379,7 +7379,7 @@ export interface operations {
     "auth.revokeKey": {
         parameters: {
             query?: {
-                /** @description Whether the keys that it has made are revoked as well, and those that they have made. False when absent. */
+                /** @description Whether the keys that it has made are revoked as well, and theirs in turn. False when absent. */
                 descendants?: "true" | "false";
             };
             header?: never;
@@ -7439,7 +7439,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7456,7 +7456,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description What the chart is of.
+                 * @description Kind of the chart.
                  * @example thread
                  */
                 kind: string;
@@ -7465,7 +7465,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7490,7 +7490,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7540,7 +7540,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7630,7 +7630,7 @@ export interface operations {
                 };
                 content: {
                     "text/event-stream": {
-                        /** @description What it tells, as JSON on one line. */
+                        /** @description Content of the frame, as JSON on one line. */
                         data: string;
                         /**
                          * @description Kind of the frame.
@@ -7638,7 +7638,7 @@ export interface operations {
                          */
                         event: "ready";
                     } | {
-                        /** @description What it tells, as JSON on one line. */
+                        /** @description Content of the frame, as JSON on one line. */
                         data: string;
                         /**
                          * @description Kind of the frame.
@@ -7646,7 +7646,7 @@ export interface operations {
                          */
                         event: "event";
                     } | {
-                        /** @description What it tells, as JSON on one line. */
+                        /** @description Content of the frame, as JSON on one line. */
                         data: string;
                         /**
                          * @description Kind of the frame.
@@ -7654,7 +7654,7 @@ export interface operations {
                          */
                         event: "delta";
                     } | {
-                        /** @description What it tells, as JSON on one line. */
+                        /** @description Content of the frame, as JSON on one line. */
                         data: string;
                         /**
                          * @description Kind of the frame.
@@ -7662,7 +7662,7 @@ export interface operations {
                          */
                         event: "status";
                     } | {
-                        /** @description What it tells, as JSON on one line. */
+                        /** @description Content of the frame, as JSON on one line. */
                         data: string;
                         /**
                          * @description Kind of the frame.
@@ -7670,7 +7670,7 @@ export interface operations {
                          */
                         event: "queue";
                     } | {
-                        /** @description What it tells, as JSON on one line. */
+                        /** @description Content of the frame, as JSON on one line. */
                         data: string;
                         /**
                          * @description Kind of the frame.
@@ -7678,7 +7678,7 @@ export interface operations {
                          */
                         event: "wait";
                     } | {
-                        /** @description What it tells, as JSON on one line. */
+                        /** @description Content of the frame, as JSON on one line. */
                         data: string;
                         /**
                          * @description Kind of the frame.
@@ -7686,7 +7686,7 @@ export interface operations {
                          */
                         event: "progress";
                     } | {
-                        /** @description What it tells, as JSON on one line. */
+                        /** @description Content of the frame, as JSON on one line. */
                         data: string;
                         /**
                          * @description Kind of the frame.
@@ -7694,7 +7694,7 @@ export interface operations {
                          */
                         event: "operation";
                     } | {
-                        /** @description What it tells, as JSON on one line. */
+                        /** @description Content of the frame, as JSON on one line. */
                         data: string;
                         /**
                          * @description Kind of the frame.
@@ -7702,7 +7702,7 @@ export interface operations {
                          */
                         event: "feed";
                     } | {
-                        /** @description What it tells, as JSON on one line. */
+                        /** @description Content of the frame, as JSON on one line. */
                         data: string;
                         /**
                          * @description Kind of the frame.
@@ -7710,7 +7710,7 @@ export interface operations {
                          */
                         event: "step";
                     } | {
-                        /** @description What it tells, as JSON on one line. */
+                        /** @description Content of the frame, as JSON on one line. */
                         data: string;
                         /**
                          * @description Kind of the frame.
@@ -7718,7 +7718,7 @@ export interface operations {
                          */
                         event: "discard";
                     } | {
-                        /** @description What it tells, as JSON on one line. */
+                        /** @description Content of the frame, as JSON on one line. */
                         data: string;
                         /**
                          * @description Kind of the frame.
@@ -7726,7 +7726,7 @@ export interface operations {
                          */
                         event: "gap";
                     } | {
-                        /** @description What it tells, as JSON on one line. */
+                        /** @description Content of the frame, as JSON on one line. */
                         data: string;
                         /**
                          * @description Kind of the frame.
@@ -7747,7 +7747,7 @@ export interface operations {
                 includeArchived?: "true" | "false";
                 /** @description Rows of a page. 50 when absent. */
                 limit?: number;
-                /** @description What their names begin with. */
+                /** @description Beginning of their names. */
                 namePrefix?: string;
                 /** @description A tag that they have. At most 64 bytes of UTF-8. */
                 tag?: string;
@@ -7758,7 +7758,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7817,7 +7817,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7927,7 +7927,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8014,7 +8014,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8126,7 +8126,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8213,7 +8213,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETags of what the client has, quotes and all, or `*`: where one matches, the answer is 304 without a body. */
+                /** @description ETags that the client has, quotes and all, or `*`: where one matches, the answer is 304 without a body. */
                 "If-None-Match"?: string;
             };
             path: {
@@ -8224,7 +8224,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8247,7 +8247,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8265,7 +8265,7 @@ export interface operations {
                 cursor?: string;
                 /** @description Rows of a page. 50 when absent. */
                 limit?: number;
-                /** @description What the keys begin with, byte by byte. Absent: all. At most 512 bytes of UTF-8. */
+                /** @description Beginning of the keys, byte by byte. Absent: all keys. At most 512 bytes of UTF-8. */
                 prefix?: string;
             };
             header?: never;
@@ -8274,7 +8274,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8297,7 +8297,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8315,7 +8315,7 @@ export interface operations {
                 key?: string;
             };
             header?: {
-                /** @description An entry's ETag, quotes and all: it means `expectedVersion`. `*`, the default, is any; a list, or what is no ETag, is no version that an entry could have. */
+                /** @description An entry's ETag, quotes and all: it means `expectedVersion`. `*`, the default, is any; a list, or anything else but an ETag, is no version that an entry could have. */
                 "If-Match"?: string;
             };
             path?: never;
@@ -8365,7 +8365,7 @@ export interface operations {
                 key?: string;
             };
             header?: {
-                /** @description An entry's ETag, quotes and all: it means `expectedVersion`. `*`, the default, is any; a list, or what is no ETag, is no version that an entry could have. */
+                /** @description An entry's ETag, quotes and all: it means `expectedVersion`. `*`, the default, is any; a list, or anything else but an ETag, is no version that an entry could have. */
                 "If-Match"?: string;
             };
             path?: never;
@@ -8409,7 +8409,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8435,7 +8435,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8489,7 +8489,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8514,7 +8514,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8534,7 +8534,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8565,7 +8565,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8591,7 +8591,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8704,7 +8704,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8757,7 +8757,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8842,7 +8842,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8873,7 +8873,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8898,7 +8898,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8948,7 +8948,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9058,7 +9058,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9081,7 +9081,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9220,7 +9220,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9240,7 +9240,7 @@ export interface operations {
                 cursor?: string;
                 /** @description Only threads that work for this identity. At most 512 bytes of UTF-8 without control characters, once surrounding whitespace is trimmed. */
                 identity?: string;
-                /** @description Also those that take no input any more. False when absent. */
+                /** @description Also archived threads. False when absent. */
                 includeArchived?: "true" | "false";
                 /** @description Rows of a page. 50 when absent. */
                 limit?: number;
@@ -9255,7 +9255,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9305,7 +9305,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9483,7 +9483,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9505,7 +9505,7 @@ export interface operations {
                 types?: string;
             };
             header?: {
-                /** @description What a client sends when it comes back: the id of the last frame that it has seen. It goes before `afterSeq`. */
+                /** @description Id of the last frame that the client has seen, sent when it comes back. It goes before `afterSeq`. */
                 "Last-Event-ID"?: number;
             };
             path: {
@@ -9523,7 +9523,7 @@ export interface operations {
                 };
                 content: {
                     "text/event-stream": {
-                        /** @description What it tells, as JSON on one line. */
+                        /** @description Content of the frame, as JSON on one line. */
                         data: string;
                         /**
                          * @description Kind of the frame.
@@ -9531,7 +9531,7 @@ export interface operations {
                          */
                         event: "ready";
                     } | {
-                        /** @description What it tells, as JSON on one line. */
+                        /** @description Content of the frame, as JSON on one line. */
                         data: string;
                         /**
                          * @description Kind of the frame.
@@ -9541,7 +9541,7 @@ export interface operations {
                         /** @description Seq of the event: what `Last-Event-ID` says when a client comes back. */
                         id: string;
                     } | {
-                        /** @description What it tells, as JSON on one line. */
+                        /** @description Content of the frame, as JSON on one line. */
                         data: string;
                         /**
                          * @description Kind of the frame.
@@ -9549,7 +9549,7 @@ export interface operations {
                          */
                         event: "delta";
                     } | {
-                        /** @description What it tells, as JSON on one line. */
+                        /** @description Content of the frame, as JSON on one line. */
                         data: string;
                         /**
                          * @description Kind of the frame.
@@ -9557,7 +9557,7 @@ export interface operations {
                          */
                         event: "status";
                     } | {
-                        /** @description What it tells, as JSON on one line. */
+                        /** @description Content of the frame, as JSON on one line. */
                         data: string;
                         /**
                          * @description Kind of the frame.
@@ -9565,7 +9565,7 @@ export interface operations {
                          */
                         event: "queue";
                     } | {
-                        /** @description What it tells, as JSON on one line. */
+                        /** @description Content of the frame, as JSON on one line. */
                         data: string;
                         /**
                          * @description Kind of the frame.
@@ -9573,7 +9573,7 @@ export interface operations {
                          */
                         event: "wait";
                     } | {
-                        /** @description What it tells, as JSON on one line. */
+                        /** @description Content of the frame, as JSON on one line. */
                         data: string;
                         /**
                          * @description Kind of the frame.
@@ -9581,7 +9581,7 @@ export interface operations {
                          */
                         event: "progress";
                     } | {
-                        /** @description What it tells, as JSON on one line. */
+                        /** @description Content of the frame, as JSON on one line. */
                         data: string;
                         /**
                          * @description Kind of the frame.
@@ -9589,7 +9589,7 @@ export interface operations {
                          */
                         event: "step";
                     } | {
-                        /** @description What it tells, as JSON on one line. */
+                        /** @description Content of the frame, as JSON on one line. */
                         data: string;
                         /**
                          * @description Kind of the frame.
@@ -9597,7 +9597,7 @@ export interface operations {
                          */
                         event: "discard";
                     } | {
-                        /** @description What it tells, as JSON on one line. */
+                        /** @description Content of the frame, as JSON on one line. */
                         data: string;
                         /**
                          * @description Kind of the frame.
@@ -9605,7 +9605,7 @@ export interface operations {
                          */
                         event: "gap";
                     } | {
-                        /** @description What it tells, as JSON on one line. */
+                        /** @description Content of the frame, as JSON on one line. */
                         data: string;
                         /**
                          * @description Kind of the frame.
@@ -9659,7 +9659,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9684,7 +9684,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9824,7 +9824,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9849,7 +9849,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9910,7 +9910,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9965,7 +9965,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10015,7 +10015,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10118,7 +10118,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10138,7 +10138,7 @@ export interface operations {
                 cursor?: string;
                 /** @description First day, as a date or a time, which stands for its day in UTC. When absent, 29 days before the last one. In the years 0 to 9999 of UTC. */
                 from?: string | unknown | unknown;
-                /** @description What the sums are by: a list of `day`, `agent` and `model`, separated by commas. `day` when absent. */
+                /** @description Groups of the sums: a list of `day`, `agent` and `model`, separated by commas. `day` when absent. */
                 groupBy?: "day" | "day,agent" | "day,agent,model" | "day,model" | "day,model,agent" | "agent" | "agent,day" | "agent,day,model" | "agent,model" | "agent,model,day" | "model" | "model,day" | "model,day,agent" | "model,agent" | "model,agent,day";
                 /** @description Rows of a page. 100 when absent. */
                 limit?: number;
@@ -10153,7 +10153,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10178,7 +10178,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10228,7 +10228,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10312,7 +10312,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was asked for, as it is now. */
+            /** @description The resource, as it is now. */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -190,13 +190,13 @@ const limits = (mode: Mode) => {
       "TROUPE_MAX_TURNS",
       forms.whole(0, 1_000_000, "turns of one workspace that run at once on a node, 0 for no limit,"),
       always(1_000),
-      "turns of one workspace that run at once on a node. What comes above stands in line; 0 is no limit"
+      "turns of one workspace that run at once on a node. Further turns stand in line; 0 is no limit"
     ),
     maxCalls: is(
       "TROUPE_MAX_CALLS",
       forms.whole(0, 1_000_000, "calls of models, tools and hooks of one workspace at once on a node, 0 for no limit,"),
       always(256),
-      "calls of models, tools and hooks of one workspace at once on a node. What comes above stands in line; 0 " +
+      "calls of models, tools and hooks of one workspace at once on a node. Further calls stand in line; 0 " +
         "is no limit"
     ),
     quotasFile: is(
