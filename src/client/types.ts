@@ -4887,7 +4887,7 @@ export interface components {
             condition?: string | null;
             /**
              * Format: int64
-             * @description Seq up to which everything counts as dealt with: messages behind it are handed over again.
+             * @description Seq up to which everything counts as dealt with: messages after it are handed over again.
              */
             cursor?: number;
             /** @description Whether it looks at what comes. True when absent. */

@@ -78,7 +78,7 @@ export const SubscriptionPatch = Schema.Struct({
   enabled: described(Schema.optionalKey(Schema.NullOr(Schema.Boolean)), enabledSays),
   cursor: described(
     Schema.optionalKey(seq),
-    "Seq up to which everything counts as dealt with: messages behind it are handed over again."
+    "Seq up to which everything counts as dealt with: messages after it are handed over again."
   )
 }).annotate({ identifier: "SubscriptionPatch" })
 export type SubscriptionPatch = typeof SubscriptionPatch.Type
