@@ -6,7 +6,7 @@
  */
 import { Effect, Layer, Redacted } from "effect"
 import { createHmac } from "node:crypto"
-import { layerActions, operationsChores } from "../http/actions/chore.ts"
+import { layerActions, operationsChores } from "../http/operations/chore.ts"
 import { Credentials } from "../http/Credentials.ts"
 import { Idempotency } from "../http/Idempotency.ts"
 import { Leases } from "../http/Leases.ts"

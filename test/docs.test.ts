@@ -183,7 +183,7 @@ describe("the architecture", () => {
 
   it("names every family of built-in tools", () => {
     const family = "actors/thread/tools/families"
-    const beside = ["all.ts", "builtIn.ts", "pages.ts", "search.ts"]
+    const beside = ["all.ts", "pages.ts", "search.ts"]
     assert.deepStrictEqual(
       readdirSync(join(root, family)).filter((file) => !beside.includes(file) && !architecture.includes(`\`${file}\``)),
       []

@@ -17,7 +17,7 @@ import { settingsOf } from "./settings.ts"
 import { makeSubmits } from "./submits.ts"
 import { hooksAbout, toolkitIn, withHooks } from "./tools/toolkit.ts"
 import { makeVerdicts } from "./tools/verdicts.ts"
-import { makeWaitAnswers, queued } from "./tools/waitAnswers.ts"
+import { makeWaitAnswers, queued } from "./waitAnswers.ts"
 
 const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
 

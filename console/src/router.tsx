@@ -247,7 +247,7 @@ const webhook = createRoute({
 const open = createRoute({
   getParentRoute: () => root,
   path: "/open",
-  component: lazyRouteComponent(() => import("./file/FilePage.tsx"), "FilePage")
+  component: lazyRouteComponent(() => import("./threads/FilePage.tsx"), "FilePage")
 })
 
 export const router = createRouter({

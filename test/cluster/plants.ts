@@ -224,7 +224,7 @@ export const plants: ReadonlyArray<Plant> = [
     name: "an approval is not asked again",
     edits: [
       {
-        file: "http/actions/Decisions.ts",
+        file: "http/operations/Decisions.ts",
         find: "const lost = await rightsOf(workspace, stored, found.action)",
         put: "const lost = undefined"
       }

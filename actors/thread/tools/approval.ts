@@ -15,7 +15,7 @@ import { park } from "../../../src/operations/parking.ts"
 import { Policies } from "../../../src/operations/Policies.ts"
 import type { CallBy } from "../settings.ts"
 import { begunBy } from "./derivedIds.ts"
-import { toolError } from "./families/builtIn.ts"
+import { toolError } from "./builtIn.ts"
 import type { BuiltInOutcome } from "./toolkit.ts"
 
 export interface ActionOfTool {

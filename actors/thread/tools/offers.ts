@@ -7,7 +7,7 @@ import type { CompiledRole } from "../../../src/roles/evaluate.ts"
 import type { Tool } from "../../../src/tools/Tool.ts"
 import type { Carry } from "../../../machines/thread/context.ts"
 import type { Unreachable } from "../../Actor.ts"
-import type { BuiltIn, Family } from "./families/builtIn.ts"
+import type { BuiltIn, Family } from "./builtIn.ts"
 import { type Hidden, isRevealed, rolesOfSearch, searchName, toolSearch } from "./families/search.ts"
 
 /** What a turn may call: a tool of a toolset, or one of the runtime itself. */

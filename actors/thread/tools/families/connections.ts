@@ -2,7 +2,7 @@
 import { Effect, Schema } from "effect"
 import { listConnections } from "../../../../src/connections/rows.ts"
 import type { Database } from "../../../../src/database/Database.ts"
-import { builtIn, type Family } from "./builtIn.ts"
+import { builtIn, type Family } from "../builtIn.ts"
 import { pageFields, pageOf, rowsAsked } from "./pages.ts"
 
 export const connectionsFamily = (database: Database["Service"]): Family => ({

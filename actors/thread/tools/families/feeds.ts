@@ -27,7 +27,7 @@ import { keepAnswer } from "../../../../src/idempotency/rows.ts"
 import type { Journal } from "../../../../src/journal/Journal.ts"
 import { shardOf } from "../../../../src/journal/shard.ts"
 import type { ToolApproval } from "../approval.ts"
-import { type BuiltInBy, builtIn, type Family, toolError } from "./builtIn.ts"
+import { type BuiltInBy, builtIn, type Family, toolError } from "../builtIn.ts"
 import { limitField, shortened, usual } from "./pages.ts"
 
 export interface Feeds {

@@ -28,7 +28,7 @@ import { type Author, type Write, write, writeAlone, type Written } from "../../
 import type { ToolApproval } from "../approval.ts"
 import { begunBy } from "../derivedIds.ts"
 import type { BuiltInOutcome } from "../toolkit.ts"
-import { type BuiltInBy, builtIn, type Family, toolError } from "./builtIn.ts"
+import { type BuiltInBy, builtIn, type Family, toolError } from "../builtIn.ts"
 
 export interface MemoryStores {
   readonly approval: ToolApproval

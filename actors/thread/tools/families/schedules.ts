@@ -35,7 +35,7 @@ import type { CallBy } from "../../settings.ts"
 import type { ToolApproval } from "../approval.ts"
 import { begunBy } from "../derivedIds.ts"
 import type { BuiltInOutcome } from "../toolkit.ts"
-import { builtIn, type Family, toolError } from "./builtIn.ts"
+import { builtIn, type Family, toolError } from "../builtIn.ts"
 import { pageFields, pageOf, rowsAsked } from "./pages.ts"
 
 export interface SchedulesOptions {

@@ -17,7 +17,7 @@ import { ranked } from "../../../../src/tools/ranking.ts"
 import type { Tool } from "../../../../src/tools/Tool.ts"
 import type { Revealed } from "../../../../machines/thread/context.ts"
 import type { Unreachable } from "../../../Actor.ts"
-import { type BuiltIn, builtIn, type Family } from "./builtIn.ts"
+import { type BuiltIn, builtIn, type Family } from "../builtIn.ts"
 
 /** What a profile has that is hidden. */
 export interface Hidden {

@@ -18,7 +18,7 @@ import { listSubscriptions } from "../../../../src/subscriptions/rows.ts"
 import { SubscriptionInput, SubscriptionPatch } from "../../../../src/subscriptions/subscription.ts"
 import type { ToolApproval } from "../approval.ts"
 import type { BuiltInOutcome } from "../toolkit.ts"
-import { type BuiltInBy, builtIn, type Family, toolError } from "./builtIn.ts"
+import { type BuiltInBy, builtIn, type Family, toolError } from "../builtIn.ts"
 import { pageFields, pageOf, rowsAsked } from "./pages.ts"
 
 export interface SubscriptionTools {

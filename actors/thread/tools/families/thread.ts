@@ -18,7 +18,7 @@ import type { ThreadReads } from "../../../../src/threads/ThreadReads.ts"
 import { readAttributes, threadRows } from "../../../../src/threads/view.ts"
 import { cutOutput } from "../../../../src/tools/output.ts"
 import type { ToolApproval } from "../approval.ts"
-import { builtIn, type Family, nothing, toolError } from "./builtIn.ts"
+import { builtIn, type Family, nothing, toolError } from "../builtIn.ts"
 import type { CallBy } from "../../settings.ts"
 
 export interface OwnThread {

@@ -27,8 +27,8 @@ import { makeScheduleActions } from "../schedules/actions.ts"
 import { makeMemoryActions } from "../memory/actions.ts"
 import { makeSubscriptionActions } from "../subscriptions/actions.ts"
 import { makeThreadActions } from "../threads/actions.ts"
-import type { AnyAction, Asking, ReadyAction } from "./Action.ts"
-import { Actions } from "./Actions.ts"
+import type { AnyAction, Asking, ReadyAction } from "../actions/Action.ts"
+import { Actions } from "../actions/Actions.ts"
 import { later, makeRights } from "./rights.ts"
 
 type Words =

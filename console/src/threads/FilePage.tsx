@@ -5,12 +5,12 @@ import { StepsChart } from "../actors/ChartView.tsx"
 import { Failure } from "../parts/Failure.tsx"
 import { Time } from "../parts/Time.tsx"
 import { visibleLine } from "../parts/visible.ts"
-import { RawEvents } from "../threads/RawEvents.tsx"
-import { Timeline } from "../threads/Timeline.tsx"
-import { Transcript } from "../threads/Transcript.tsx"
-import { empty, type Movable, type Window } from "../threads/window.ts"
-import { fileEnding } from "./format.ts"
-import { parseFile, type ThreadFile } from "./parse.ts"
+import { RawEvents } from "./RawEvents.tsx"
+import { Timeline } from "./Timeline.tsx"
+import { Transcript } from "./Transcript.tsx"
+import { empty, type Movable, type Window } from "./window.ts"
+import { fileEnding } from "../file/format.ts"
+import { parseFile, type ThreadFile } from "../file/parse.ts"
 
 const views = ["Conversation", "Events", "Timeline", "Chart"] as const
 type View = (typeof views)[number]

@@ -1,5 +1,5 @@
 /** JSON of a message's content, made once of each: the row that keeps it and the answer that shows it share it. */
-import type { MessageContent } from "./content.ts"
+import type { MessageContent } from "../../../src/domain/content.ts"
 
 const texts = new WeakMap<MessageContent, string>()
 

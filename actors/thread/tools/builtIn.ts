@@ -7,15 +7,15 @@
  *     crash.
  */
 import { Effect, Schema } from "effect"
-import type { ProfileMemory } from "../../../../src/agents/profile.ts"
-import type { ToolReveal } from "../../../../src/domain/event.ts"
-import { wordsOf } from "../../../../src/domain/problems.ts"
-import type { JournalUnavailable } from "../../../../src/journal/Journal.ts"
-import type { DatabaseUnavailable } from "../../../../src/database/Database.ts"
-import { cutOutput } from "../../../../src/tools/output.ts"
-import type { Unreachable } from "../../../Actor.ts"
-import type { BuiltInOutcome } from "../toolkit.ts"
-import type { CallBy } from "../../settings.ts"
+import type { ProfileMemory } from "../../../src/agents/profile.ts"
+import type { ToolReveal } from "../../../src/domain/event.ts"
+import { wordsOf } from "../../../src/domain/problems.ts"
+import type { JournalUnavailable } from "../../../src/journal/Journal.ts"
+import type { DatabaseUnavailable } from "../../../src/database/Database.ts"
+import { cutOutput } from "../../../src/tools/output.ts"
+import type { Unreachable } from "../../Actor.ts"
+import type { BuiltInOutcome } from "./toolkit.ts"
+import type { CallBy } from "../settings.ts"
 
 export type FamilyName = NonNullable<ToolReveal["families"]>[number]
 

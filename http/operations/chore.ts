@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import type { Chore } from "../../src/chores/chores.ts"
 import { Database } from "../../src/database/Database.ts"
 import { expireOperations, forgetOperations, staleOperations } from "../../src/operations/due.ts"
-import { Actions } from "./Actions.ts"
+import { Actions } from "../actions/Actions.ts"
 import { Decisions } from "./Decisions.ts"
 
 /** What may park, and what becomes of it. */

@@ -13,7 +13,7 @@ import type { Scope } from "../../src/keys/apiKey.ts"
 import type { HeldOperation } from "../../src/operations/rows.ts"
 import { Refused } from "../errors.ts"
 import { makeLeaseMay } from "../leaseMay.ts"
-import type { AnyAction, ToolRequest } from "./Action.ts"
+import type { AnyAction, ToolRequest } from "../actions/Action.ts"
 
 const disabled = new Refused({
   error: "identity_disabled",
