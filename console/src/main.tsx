@@ -4,6 +4,9 @@ import { StrictMode } from "react"
 import { createRoot } from "react-dom/client"
 import { router } from "./router.tsx"
 import "./style.css"
+import "./frame.css"
+import "./parts/parts.css"
+import "./threads/threads.css"
 
 /** The client tries again by itself. */
 const queries = new QueryClient({ defaultOptions: { queries: { retry: false, staleTime: 2_000 } } })

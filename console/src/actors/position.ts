@@ -6,7 +6,8 @@ const restMs = { address: 250, question: 100 } as const
 export type Position = number | undefined
 
 /**
- * `given` is the address's, and holds whenever somebody else has changed it; `write` writes the address. Undefined: now.
+ * `given` is the address's, and holds whenever somebody else has changed it; `write` writes the address. Undefined is
+ * now.
  */
 export const usePosition = (given: Position, write: (pos: Position) => void) => {
   const [pos, setPos] = useState(given)
@@ -33,8 +34,8 @@ export const usePosition = (given: Position, write: (pos: Position) => void) => 
 }
 
 /**
- * The position to ask about: of one that is known to a part when it has rested, of any other at once, unless another was
- * asked about just now.
+ * The position to ask about: a position that is known in part is asked about when it has rested, any other at once,
+ * unless another was asked about just now.
  */
 export const useAsked = (pos: Position, isKnown: boolean): Position => {
   const [asked, setAsked] = useState(pos)

@@ -47,7 +47,7 @@ export const stepAt = (steps: Steps, pos: number): ActorStep | undefined => {
   return step !== undefined && step.fromPos <= pos ? step : undefined
 }
 
-/** Where an actor stood after the step that wrote the fact at a position, as far as steps tell of it; 0 is its birth. */
+/** Where an actor stood after the step that wrote the fact at a position, as far as steps tell it; 0 is its birth. */
 export const momentAt = (steps: Steps, pos: number): Moment | undefined => {
   if (pos > 0) {
     const step = stepAt(steps, pos)

@@ -1,4 +1,4 @@
-/** The whole of a thread, read from the server for its file: as it is at one moment, whatever comes while it is read. */
+/** The whole of a thread, read from the server for its file: as it is at one moment, whatever comes meanwhile. */
 import { answerOf, type Troupe } from "../../../src/client/client.ts"
 import type { LogEvent } from "../../../src/client/follow.ts"
 import { headLine, logLines, type Step, type Thread } from "./format.ts"

@@ -1,6 +1,6 @@
 /**
- * A thread as a file: lines of JSON. The first one has the thread and the chart that it runs by; then come its events and
- * steps in the order of its log, a step behind the events that it wrote.
+ * A thread as a file: lines of JSON. The first one has the thread and the chart that it runs by; then come its events
+ * and steps in the order of its log, a step behind the events that it wrote.
  *
  *     {"type":"troupe.thread","version":1,"exportedAt":"…","thread":{…},"chart":{…}}
  *     {"type":"event","event":{…}}

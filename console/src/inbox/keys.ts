@@ -1,8 +1,8 @@
 /**
  * What keys ask of the chosen card.
  *
- * K1. A key is heard by whoever listens for that card while it is pressed, or by nobody. Nothing keeps it: what is shown
- *     later does not hear it.
+ * K1. A key is heard by whoever listens for that card while it is pressed, or by nobody. Nothing keeps it: a card that
+ *     is shown later does not hear it.
  */
 import { createContext, useContext, useEffect, useEffectEvent, useState } from "react"
 

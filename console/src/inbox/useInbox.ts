@@ -6,7 +6,7 @@ import { useSession } from "../session/Session.tsx"
 import { groupsOf, itemsOf } from "./items.ts"
 
 const limit = 200
-/** Lists begin with what changed last, and the oldest need comes first here: pages are read to their end, but for this. */
+/** Lists begin with what changed last, and the oldest need comes first here: this many pages are read to find it. */
 const mostPages = 5
 
 /** Rows of a list, up to `mostPages` of it. */

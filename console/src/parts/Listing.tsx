@@ -1,6 +1,7 @@
 /** A list of the API as a table, page by page. */
 import { useInfiniteQuery } from "@tanstack/react-query"
 import { Failure } from "./Failure.tsx"
+import { firstPage } from "./firstPage.ts"
 import { type Column, Table } from "./Table.tsx"
 
 const limit = 50
@@ -35,7 +36,7 @@ export const Listing = <Row,>({
   const pages = useInfiniteQuery({
     queryKey: [...queryKey, "pages"],
     refetchInterval: everyMs ?? false,
-    initialPageParam: undefined as string | undefined,
+    ...firstPage,
     queryFn: ({ pageParam, signal }) => ask(pageParam === undefined ? { limit } : { limit, cursor: pageParam }, signal),
     getNextPageParam: ({ nextCursor }) => nextCursor
   })

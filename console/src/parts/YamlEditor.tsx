@@ -1,9 +1,9 @@
 /**
- * A value as YAML, to change and send: what changes is shown before, the server's refusal below, with its line marked. A
- * refused text stays as it was typed.
+ * A value as YAML, to change and send: what changes is shown before, the server's refusal below, with its line marked.
+ * A refused text stays as it was typed.
  *
- * Y1. What is typed is held against what it was typed over, however often the page reads that anew. Where the server says
- *     that somebody was first, it stands over theirs from then on, and the difference says so.
+ * Y1. What is typed is held against what it was typed over, however often the page reads that anew. Where the server
+ *     says that somebody was first, it stands over theirs from then on, and the difference says so.
  */
 import { useMutation } from "@tanstack/react-query"
 import { lazy, Suspense, useId, useMemo, useState } from "react"

@@ -2,6 +2,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query"
 import { answerOf } from "../../../src/client/client.ts"
 import { useSession } from "../session/Session.tsx"
+import { firstPage } from "./firstPage.ts"
 
 const limit = 200
 
@@ -9,7 +10,7 @@ export const useAgents = ({ includeArchived = false }: { readonly includeArchive
   const { troupe } = useSession()
   const pages = useInfiniteQuery({
     queryKey: ["agents", "names", includeArchived],
-    initialPageParam: undefined as string | undefined,
+    ...firstPage,
     queryFn: ({ pageParam: cursor, signal }) =>
       answerOf(
         troupe.api.GET("/v1/agents", {

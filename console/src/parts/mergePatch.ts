@@ -1,6 +1,6 @@
 /**
- * The JSON Merge Patch (RFC 7396) that makes one value of another. An object of another `type` is another thing: it comes
- * as a whole, without a word on the fields of the one that was.
+ * The JSON Merge Patch (RFC 7396) that makes one value of another. An object of another `type` is another thing: it
+ * comes as a whole, without a word on the fields of the one that was.
  */
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)

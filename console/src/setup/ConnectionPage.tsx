@@ -57,13 +57,15 @@ const Replace = ({ again, connection: { kind }, etag, path }: Place) => {
   )
 }
 
+const makerOf = ({ createdBy: { id, identity, type } }: Place["connection"]) => `${type} ${visibleLine(identity ?? id)}`
+
 const Known = ({ connection }: Pick<Place, "connection">) => (
   <Fields
     of={{
       Id: <code>{connection.id}</code>,
       Kind: kinds[connection.kind],
       "Secret ends with": connection.last4 === undefined ? undefined : <code>{visibleLine(connection.last4)}</code>,
-      "Made by": `${connection.createdBy.type} ${visibleLine(connection.createdBy.identity ?? connection.createdBy.id)}`,
+      "Made by": makerOf(connection),
       Made: <Time at={connection.createdAt} />,
       Changed: <Time at={connection.updatedAt} />,
       Used: connection.lastUsedAt === undefined ? "never" : <Time at={connection.lastUsedAt} />

@@ -28,8 +28,8 @@ const useAgain = ({ name }: Notes) => {
 }
 
 /**
- * What is typed is written over the version that it was made of, or where there is no entry. Where somebody was first, it
- * stands over theirs from then on.
+ * What is typed is written over the version that it was made of, or where there is no entry. Where somebody was first,
+ * it stands over theirs from then on.
  */
 export const Writing = ({
   before: current,

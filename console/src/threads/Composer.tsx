@@ -4,6 +4,7 @@ import { useId, useState } from "react"
 import { answerOf } from "../../../src/client/client.ts"
 import { Failure } from "../parts/Failure.tsx"
 import { Gated } from "../parts/Gated.tsx"
+import { keysOf } from "../parts/keysOf.ts"
 import { useSession } from "../session/Session.tsx"
 
 const modes = {
@@ -29,7 +30,7 @@ const Modes = ({
   return (
     <fieldset>
       <legend className="hidden">How the message reaches the running turn</legend>
-      {(Object.keys(modes) as Array<Mode>).map((each) => (
+      {keysOf(modes).map((each) => (
         <label key={each} className="check" title={modes[each]}>
           <input type="radio" name={name} checked={mode === each} onChange={() => onMode(each)} />
           {each}

@@ -87,6 +87,7 @@ export const EventFilters = ({
   readonly onName: (seq: number) => void
 }) => {
   const ids = { type: useId(), words: useId() }
+  const loaded = `#${firstOf(window)} to #${lastOf(window)}`
   return (
     <form className="filters" onSubmit={(event) => event.preventDefault()}>
       <label htmlFor={ids.type}>Type</label>
@@ -112,8 +113,8 @@ export const EventFilters = ({
       </label>
       <span className="quiet">
         {isFiltered(filter)
-          ? `${found} of the events #${firstOf(window)} to #${lastOf(window)} that are loaded; the log has ${window.lastSeq}`
-          : `#${firstOf(window)} to #${lastOf(window)} of ${window.lastSeq}`}
+          ? `${found} of the events ${loaded} that are loaded; the log has ${window.lastSeq}`
+          : `${loaded} of ${window.lastSeq}`}
       </span>
       {isFiltered(filter) ? <Search fits={fits} log={log} window={window} onName={onName} /> : null}
     </form>

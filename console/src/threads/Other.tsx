@@ -10,17 +10,19 @@ const field = (value: unknown, name: string): string => {
   return typeof found?.[1] === "string" ? found[1] : ""
 }
 
-const cost = (usage: { readonly totalTokens: number; readonly estimatedCost?: number }) =>
-  `${usage.totalTokens.toLocaleString("en")} tokens${usage.estimatedCost === undefined ? "" : `, $${usage.estimatedCost.toFixed(4)}`}`
+const cost = (usage: { readonly totalTokens: number; readonly estimatedCost?: number }) => {
+  const { estimatedCost, totalTokens } = usage
+  const price = estimatedCost === undefined ? "" : `, $${estimatedCost.toFixed(4)}`
+  return `${totalTokens.toLocaleString("en")} tokens${price}`
+}
 
 const lineOf = (event: LogEvent): readonly [mark: string, text: string, isBad?: boolean] => {
   switch (event.type) {
-    case "hook_decision":
-      return [
-        "⚖",
-        `hook ${event.hook.index} ${event.hook.point}: ${event.hook.decision}${event.hook.reason === undefined ? "" : `, ${event.hook.reason}`} (${duration(event.hook.latencyMs)})`,
-        event.hook.decision === "deny"
-      ]
+    case "hook_decision": {
+      const { decision, index, latencyMs, point, reason } = event.hook
+      const why = reason === undefined ? "" : `, ${reason}`
+      return ["⚖", `hook ${index} ${point}: ${decision}${why} (${duration(latencyMs)})`, decision === "deny"]
+    }
     case "wait_created":
       return ["◐", `waits${event.toolName === undefined ? "" : ` for ${event.toolName}`}`]
     case "wait_resolved": {

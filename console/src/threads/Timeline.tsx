@@ -11,8 +11,10 @@ const lineHeight = 22
 const leastPx = 3
 const mostZoom = 2 ** 16
 
-const nameOf = ({ from, isBad, label, lane, seq, to }: Bar) =>
-  `${laneNames[lane]}: ${label}, ${to === undefined ? "goes on" : duration(to - from)}${isBad ? ", failed" : ""}, event ${seq}`
+const nameOf = ({ from, isBad, label, lane, seq, to }: Bar) => {
+  const length = to === undefined ? "goes on" : duration(to - from)
+  return `${laneNames[lane]}: ${label}, ${length}${isBad ? ", failed" : ""}, event ${seq}`
+}
 
 /** Now, once a second while something goes on. */
 const useNow = (isRunning: boolean) => {

@@ -109,6 +109,9 @@ const RowView = memo(({ row }: { readonly row: Row }) => {
 })
 
 const isOfResponse = ({ kind }: Row) => kind === "assistant" || kind === "call" || kind === "writing"
+
+const classOf = (row: Row, named: number | undefined) =>
+  `row${row.seq === named && row.kind !== "turn" ? " named" : ""}${isOfResponse(row) ? " of-response" : ""}`
 const keyOf = ({ key }: Row) => key
 
 export const Transcript = ({
@@ -143,7 +146,7 @@ export const Transcript = ({
               key={key}
               ref={virtual.measureElement}
               data-index={index}
-              className={`row${row.seq === seq && row.kind !== "turn" ? " named" : ""}${isOfResponse(row) ? " of-response" : ""}`}
+              className={classOf(row, seq)}
               style={{ transform: `translateY(${start}px)` }}
             >
               <Boundary what={`event ${row.seq}`} value={row}>

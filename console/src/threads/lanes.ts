@@ -1,9 +1,9 @@
 /**
- * What went on in a stretch of a log, and when: bars in lanes, made of the events alone, so that a log of a file is drawn
- * as one of a server.
+ * What went on in a stretch of a log, and when: bars in lanes, made of the events alone, so that a log of a file is
+ * drawn as one of a server.
  *
- * L1. A bar begins and ends where events say so. Of what began before the stretch, and of what the stretch does not tell
- *     the beginning of, there is none; what has not ended has no end.
+ * L1. A bar begins and ends where events say so. What began before the stretch, or began where the stretch does not
+ *     tell, has no bar; what has not ended has no end.
  * L2. The model works from what it has to answer to its first word in the log: its own pauses and tries are within.
  */
 import type { LogEvent } from "../../../src/client/follow.ts"

@@ -1,4 +1,5 @@
 /** Bars in their places: below each other where they overlap, and as one where they are too small to tell apart. */
+import { keysOf } from "../parts/keysOf.ts"
 import { type Bar, type Lane, laneNames } from "./lanes.ts"
 import type { Scale } from "./scale.ts"
 
@@ -20,7 +21,7 @@ export interface PlacedLane {
 const mostLines = 6
 
 export const placedLanes = (bars: ReadonlyArray<Bar>, scale: Scale, now: number): ReadonlyArray<PlacedLane> =>
-  (Object.keys(laneNames) as Array<Lane>).map((lane) => {
+  keysOf(laneNames).map((lane) => {
     const ends: Array<number> = []
     const placed = bars
       .filter((bar) => bar.lane === lane)

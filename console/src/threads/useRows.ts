@@ -1,7 +1,7 @@
 /**
  * Rows of a log in a place that scrolls: only those that are seen are in the page. What is read stays where it is
- * while rows come before it, a row that is named is brought into view, and who is at the end of a log that goes on stays
- * at its end.
+ * while rows come before it, a row that is named is brought into view, and who is at the end of a log that goes on
+ * stays at its end.
  */
 import { useVirtualizer } from "@tanstack/react-virtual"
 import { useEffect, useRef } from "react"

@@ -4,6 +4,7 @@ import { useCallback, useMemo } from "react"
 import { answerOf } from "../../../src/client/client.ts"
 import type { operations } from "../../../src/client/types.ts"
 import { changedThreads } from "../live/changed.ts"
+import { firstPage } from "../parts/firstPage.ts"
 import { useSession } from "../session/Session.tsx"
 import { joined } from "./listed.ts"
 
@@ -29,7 +30,7 @@ export const useThreads = (filter: ThreadFilter) => {
     queryKey: ["thread pages", key],
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
-    initialPageParam: undefined as string | undefined,
+    ...firstPage,
     queryFn: async ({ pageParam, signal }) => {
       if (pageParam !== undefined) return await ask(pageParam, signal)
       changedThreads.clear()
