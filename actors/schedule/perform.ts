@@ -10,7 +10,7 @@
  * G4. With `interrupt`, an instant begins once the turn before is cancelled, and not beside it. A run by hand cancels
  *     nothing, whatever overlap says.
  */
-import { Data, Duration, Effect } from "effect"
+import { Data, Duration, Effect, Schedule } from "effect"
 import { begunBy } from "../thread/tools/derivedIds.ts"
 import { sibling } from "../../src/domain/ids.ts"
 import type { Principal } from "../../src/domain/principal.ts"
@@ -39,7 +39,7 @@ export interface SchedulePerforming {
 type Outcome = Extract<ScheduleRequest, { readonly type: "started" | "refused" }>
 
 const patience = Duration.minutes(5)
-const pause = Duration.seconds(5)
+const again = Schedule.spaced("5 seconds")
 
 /** Refusals that are no failure of the schedule. */
 const skips: ReadonlySet<string> = new Set(["identity_disabled", "budget_exceeded", "thread_cost_exceeded"])
@@ -72,12 +72,7 @@ const isRefused =
 
 /** G2. */
 const persistently = <A, E>(attempt: Effect.Effect<A, E>): Effect.Effect<A> =>
-  Effect.catch(attempt, () =>
-    Effect.delay(
-      Effect.suspend(() => persistently(attempt)),
-      pause
-    )
-  )
+  attempt.pipe(Effect.retry(again), Effect.orDie)
 
 export const principalOf = ({ createdBy, id, input }: StoredSchedule): Principal => {
   const identity = input.identity ?? createdBy.identity

@@ -2,7 +2,7 @@
  * Performs a thread's jobs: one model call (sampling.ts), one tool call, one question to a hook. Each outcome comes
  * back as a request.
  */
-import { Duration, Effect, Result } from "effect"
+import { Duration, Effect, Schedule } from "effect"
 import type { Hooks } from "../../src/hooks/Hooks.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
 import type { Turn } from "../../machines/thread/context.ts"
@@ -37,14 +37,16 @@ export const makePerform = (performing: Performing) => {
   const needed = <A, E>(what: Effect.Effect<A, E>): Effect.Effect<A> =>
     isDone(what) ? Effect.succeed(what.value) : Effect.catch(what, (failure) => again(what, failure))
 
-  const again = Effect.fnUntraced(function* <A, E>(what: Effect.Effect<A, E>, failure: E) {
-    yield* Effect.logWarning("a job cannot begin yet: it is tried again", failure)
-    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, pauseMs * 2)) {
-      yield* Effect.sleep(pauseMs * (0.5 + random() / 2))
-      const had = yield* Effect.result(what)
-      if (Result.isSuccess(had)) return had.success
-    }
-  })
+  const spread = (pauseMs: number) => pauseMs * (0.5 + random() / 2)
+  /** Behind the first pause. */
+  const pauses = Schedule.min([Schedule.exponential(2 * firstPauseMs), Schedule.spaced(longestPauseMs)]).pipe(
+    Schedule.modifyDelay(({ duration }) => Effect.sync(() => spread(Duration.toMillis(duration))))
+  )
+  const again = <A, E>(what: Effect.Effect<A, E>, failure: E) =>
+    Effect.logWarning("a job cannot begin yet: it is tried again", failure).pipe(
+      Effect.andThen(Effect.suspend(() => Effect.delay(Effect.retry(what, pauses), spread(firstPauseMs)))),
+      Effect.orDie
+    )
 
   /**
    * The slots of what runs itself. A thread that was asked by another one's turn goes first: that turn waits for it.

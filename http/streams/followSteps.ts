@@ -6,7 +6,7 @@
  *     buffer is told once there is room. Steps for a watcher that falls behind come together.
  * F6. The log is looked at now and then all the same, as in F4.
  */
-import { Effect, Latch, Option } from "effect"
+import { Effect, Latch, Option, Schedule } from "effect"
 import type { FoundActor, Inspecting } from "../../actors/inspecting.ts"
 import type { Bus } from "../../src/bus/Bus.ts"
 import type { DatabaseUnavailable } from "../../src/database/Database.ts"
@@ -82,12 +82,8 @@ export const makeStepTeller = (
       yield* Effect.sleep(pause)
     }).pipe(
       // The database may be away for a while: nothing wrong has been told.
-      Effect.catch(() =>
-        Effect.andThen(
-          Effect.sleep("1 second"),
-          Effect.sync(() => news.openUnsafe())
-        )
-      ),
+      Effect.tapError(() => Effect.sync(() => news.openUnsafe())),
+      Effect.retry(Schedule.spaced("1 second")),
       Effect.forever
     )
   }

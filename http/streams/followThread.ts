@@ -5,7 +5,7 @@
  * F4. The log is looked at every now and then all the same, and at once where hints are known to be
  *     lost ("look"): a status that was missed is told then.
  */
-import { Deferred, Effect, Option, type Scope } from "effect"
+import { Deferred, Effect, Option, Schedule, type Scope } from "effect"
 import type { Inspecting } from "../../actors/inspecting.ts"
 import type { Bus } from "../../src/bus/Bus.ts"
 import type { DatabaseUnavailable } from "../../src/database/Database.ts"
@@ -38,6 +38,8 @@ const lookEveryAlone = "2 seconds"
 /** After an outage of the bus all streams of a node look again, but not all at once. */
 const spreadMs = 500
 const pageRows = 200
+/** After the database did not answer. */
+const again = Schedule.spaced("1 second")
 
 export const followThread =
   (bus: Bus["Service"], reads: ThreadReads["Service"], inspecting: Inspecting["Service"]) =>
@@ -109,10 +111,6 @@ export const followThread =
         }
       })
       // The database may be away for a while: the watcher has been told nothing wrong, and waits.
-      yield* catchUp.pipe(
-        Effect.catch(() => Effect.sleep("1 second")),
-        Effect.forever,
-        Effect.forkScoped
-      )
+      yield* catchUp.pipe(Effect.retry(again), Effect.forkScoped)
       if (steps !== undefined) yield* Effect.forkScoped(steps.run)
     })

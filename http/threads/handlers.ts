@@ -106,7 +106,7 @@ export const ThreadsHandlers = Layer.unwrap(
     ) {
       const { principal, workspace } = caller
       const agrees = meets(ifMatch)
-      for (let attempt = 1; ; attempt++) {
+      return yield* Effect.gen(function* () {
         const rows = yield* find(workspace, threadId)
         if (!agrees(rows.version))
           return yield* new Refused({ error: "precondition_failed", message: "If-Match: the thread has changed since" })
@@ -114,16 +114,12 @@ export const ThreadsHandlers = Layer.unwrap(
         const after = yield* Effect.mapError(edited(before, patch, principal, Math.floor(lease.now())), refuseBody)
         if (after === before) return respond(yield* answer(workspace, rows))
         const attributes = JSON.stringify(after)
-        const written = yield* reads
-          .updateAttributes(workspace, threadId, () => attributes, rows.version)
-          .pipe(
-            Effect.catchTag("VersionConflict", () =>
-              attempt < attempts ? Effect.succeed(undefined) : Effect.fail(contended())
-            )
-          )
-        if (written === undefined) continue
+        const written = yield* reads.updateAttributes(workspace, threadId, () => attributes, rows.version)
         return respond(yield* answer(workspace, { ...rows, ...written }))
-      }
+      }).pipe(
+        Effect.retry({ times: attempts - 1, while: ({ _tag }) => _tag === "VersionConflict" }),
+        Effect.catchTag("VersionConflict", () => Effect.fail(contended()))
+      )
     })
 
     return lean(

@@ -19,7 +19,7 @@ import {
   type NatsConnection,
   type Subscription
 } from "@nats-io/transport-node"
-import { Effect } from "effect"
+import { Effect, Schedule } from "effect"
 import { busReconnects, busState, record } from "../telemetry/metrics.ts"
 import type { NoAnswer } from "./hints.ts"
 import { connectionOptions, type NatsSettings } from "./natsSettings.ts"
@@ -79,6 +79,7 @@ interface Kept {
 
 /** Between attempts: 0.25 to 1 s, so that nodes do not come back all at once. */
 const pause = () => 250 + Math.random() * 750
+const again = Schedule.addDelay(Schedule.forever, () => Effect.sync(pause))
 
 const reasonOf = (error: unknown): NoAnswer["reason"] =>
   error instanceof errors.TimeoutError
@@ -241,14 +242,7 @@ export const keepLink = Effect.fnUntraced(function* ({ name, onUp, pingMs = 1_00
 
   show(false)
   const keep = Effect.promise(() => live().catch((error: unknown) => isDown(wordsOf(error))))
-  yield* Effect.forkScoped(
-    Effect.forever(
-      Effect.andThen(
-        keep,
-        Effect.suspend(() => Effect.sleep(pause()))
-      )
-    )
-  )
+  yield* Effect.forkScoped(Effect.repeat(keep, again))
   yield* Effect.addFinalizer(() =>
     Effect.gen(function* () {
       closing = true

@@ -1,5 +1,5 @@
 /** `troupe threads`, `send` and `tail`: the interface from a terminal. */
-import { Console, Effect, Option } from "effect"
+import { Console, Effect, Option, Schedule } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { demoAgent } from "../domain/demo.ts"
 import { at, connected, type Connected, field, isRefusal, list, request } from "./client.ts"
@@ -130,6 +130,13 @@ const line = (event: unknown) => {
   return `${head} ${printable(detail).replaceAll("\n", `\n${" ".repeat(head.length + 1)}`)}`
 }
 
+/** For half a minute, unless the server has refused it. */
+const again = {
+  schedule: Schedule.spaced("1 second"),
+  times: 30,
+  while: (failure: Parameters<typeof isRefusal>[0]) => !isRefusal(failure)
+}
+
 /** Long polls by seq, so that nothing is missed however often the connection breaks. */
 const followThread = Effect.fn("cli.follow")(function* (
   connection: Connected,
@@ -139,17 +146,12 @@ const followThread = Effect.fn("cli.follow")(function* (
   untilEnd: boolean
 ) {
   let afterSeq = from
-  for (let failures = 0; ; ) {
-    const page = yield* Effect.result(
-      request(connection, `/v1/threads/${encodeURIComponent(thread)}/events?afterSeq=${afterSeq}&waitSeconds=20`)
-    )
-    if (page._tag === "Failure") {
-      if (isRefusal(page.failure) || ++failures > 30) return yield* page.failure
-      yield* Effect.sleep("1 second")
-      continue
-    }
-    failures = 0
-    for (const event of list(page.success, "events")) {
+  for (;;) {
+    const page = yield* request(
+      connection,
+      `/v1/threads/${encodeURIComponent(thread)}/events?afterSeq=${afterSeq}&waitSeconds=20`
+    ).pipe(Effect.retry(again))
+    for (const event of list(page, "events")) {
       yield* Console.log(output === "json" ? json(event) : line(event))
       afterSeq = Math.max(afterSeq, Number(field(event, "seq")))
       if (untilEnd && ends.has(field(event, "type"))) return

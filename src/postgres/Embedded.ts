@@ -10,11 +10,10 @@
  * E5. As root it runs as the user postgres. What that user cannot reach (a clone inside root's home,
  *     mode 0700) is put under /var/lib/troupe, and one log line says so.
  */
-import { Context, Data, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Context, Data, Effect, Layer, Option, Redacted, Schedule, Schema } from "effect"
 import { createHash, randomBytes } from "node:crypto"
 import { readFile, realpath, rename, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { setTimeout as sleep } from "node:timers/promises"
 import pg from "pg"
 import { account } from "./account.ts"
 import { locate, reachable, sharedHome } from "./binaries.ts"
@@ -78,19 +77,27 @@ const disownPidFile = async (folder: string) => {
   if (text !== "") await writeFile(path, text.replace(/^-?\d+/, String(process.pid)))
 }
 
-interface Running {
-  readonly pid: number
+interface Ready {
+  /** The pid of what runs: of what was left running, or of what this starts. */
+  readonly up: () => Promise<number>
   readonly kept: typeof Kept.Type
   readonly folder: string
   /** What is worth a line in the log. */
   readonly remarks: ReadonlyArray<string>
 }
 
-const bringUp = async (
+/** Backends of a postmaster that was killed need a moment to notice. */
+const lingering = {
+  schedule: Schedule.spaced("200 millis"),
+  times: 50,
+  while: ({ reason }: EmbeddedFailed) => /shared memory block|still in use/.test(reason)
+}
+
+const prepare = async (
   dataFolder: string,
   settings: Readonly<Record<string, string>>,
   { hold }: Leash
-): Promise<Running> => {
+): Promise<Ready> => {
   const remarks: Array<string> = []
   const owner = await account()
   const binaries = await locate(owner)
@@ -127,7 +134,7 @@ const bringUp = async (
     if (version !== undefined && binaries.version.startsWith(`${version}.`)) {
       await writePrivate(keptPath, JSON.stringify(reachableAt))
       remarks.push(`Took over the PostgreSQL that a killed server left running (pid ${old.pid})`)
-      return { pid: old.pid, kept: reachableAt, folder, remarks }
+      return { up: async () => old.pid, kept: reachableAt, folder, remarks }
     }
     await halt(old.pid)
     remarks.push(`Stopped a PostgreSQL that was left running (pid ${old.pid}): it did not answer`)
@@ -137,16 +144,8 @@ const bringUp = async (
   if (!initialised) await initialise(cluster, kept.password, true)
   await disownPidFile(folder)
   const log = join(dataFolder, "postgres.log")
-  for (let attempt = 0; ; attempt++) {
-    try {
-      return { pid: await start(cluster, kept.port, settings, log, hold), kept, folder, remarks }
-    } catch (cause) {
-      // Backends of a postmaster that was killed need a moment to notice.
-      const lingering = cause instanceof Error && /shared memory block|still in use/.test(cause.message)
-      if (!lingering || attempt === 50) throw cause
-      await sleep(200)
-    }
-  }
+  const { port } = kept
+  return { up: () => start(cluster, port, settings, log, hold), kept, folder, remarks }
 }
 
 export class Embedded extends Context.Service<
@@ -183,7 +182,11 @@ export class Embedded extends Context.Service<
     )
     const leash = yield* Effect.acquireRelease(Effect.sync(makeLeash), ({ release }) => Effect.sync(release))
     const running = yield* Effect.acquireRelease(
-      Effect.tryPromise({ try: () => bringUp(folder, settings, leash), catch: fail }),
+      Effect.gen(function* () {
+        const { up, ...ready } = yield* Effect.tryPromise({ try: () => prepare(folder, settings, leash), catch: fail })
+        const pid = yield* Effect.tryPromise({ try: up, catch: fail }).pipe(Effect.retry(lingering))
+        return { ...ready, pid }
+      }),
       ({ pid }) => Effect.promise(() => halt(pid))
     )
     for (const remark of running.remarks) yield* Effect.logInfo(remark)

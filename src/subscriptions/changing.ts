@@ -186,10 +186,10 @@ export const makeChanging = Effect.gen(function* () {
     )
       return yield* find(workspace, id)
     const change = seed ?? freshId("subscription")
-    for (let attempt = 1; ; attempt++) {
+    yield* Effect.gen(function* () {
       const { stored, ...wanted } = yield* meant(asked, patched)
-      const told = yield* Effect.result(
-        subscriptions.configure({
+      yield* subscriptions
+        .configure({
           workspace,
           id,
           change,
@@ -198,11 +198,13 @@ export const makeChanging = Effect.gen(function* () {
           version: stored.version,
           by
         })
-      )
-      if (Result.isSuccess(told)) break
-      const isRaced = told.failure._tag === "SubscriptionChanged" && patched.fits === undefined
-      if (!isRaced || attempt >= attempts) return yield* Effect.fail(refusals.refusedBy(told.failure))
-    }
+        .pipe(Effect.mapError(refusals.refusedBy))
+    }).pipe(
+      Effect.retry({
+        times: attempts - 1,
+        while: (refused) => refused === refusals.changed && patched.fits === undefined
+      })
+    )
     return yield* find(workspace, id)
   })
 
