@@ -20,6 +20,7 @@
 import { Cause, Effect, Exit, type Fiber, Option } from "effect"
 import type { InboxRow, JournalUnavailable, Superseded } from "../src/journal/Journal.ts"
 import type { Lease } from "../src/journal/Lease.ts"
+import type { Monotonic } from "../src/monotonic.ts"
 import { actorsLost, mailboxesFull, record } from "../src/telemetry/metrics.ts"
 import { type ActorError, type Reply, Declined } from "./Actor.ts"
 import type { Bulkheads } from "./Bulkheads.ts"
@@ -34,6 +35,7 @@ import { type Activation, type DropReason, unreachable } from "./live.ts"
 export interface HostOptions<Snapshot, Request, Command, Job, W extends WriteSet>
   extends Omit<CommitOptions<Snapshot, Request, Command, Job, W>, "isReadable" | "perform"> {
   readonly lease: Lease["Service"]
+  readonly monotonic: Monotonic
   readonly bulkheads: Bulkheads
   readonly fork: <A, E>(effect: Effect.Effect<A, E>) => Fiber.Fiber<A, E>
   /** This node is on its way out. */
@@ -66,7 +68,7 @@ const steadyMs = 250
 export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
   options: HostOptions<Snapshot, Request, Command, Job, W>
 ) => {
-  const { bulkheads, deliver, employer, fork, kind, lease, leaving, onDropped } = options
+  const { bulkheads, deliver, employer, fork, kind, lease, leaving, monotonic, onDropped } = options
   type Actor = Activation<Snapshot, Request>
 
   const { decide, decidePosted, gather } = makeDeciding(kind, lease)
@@ -236,7 +238,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
       break
     }
     live.busy = false
-    live.lastUsedAt = performance.now()
+    live.lastUsedAt = monotonic()
     for (const settled of live.settling.splice(0)) settled()
     if (live.mailbox.length > 0 && live.dropped === undefined) wake(live)
   })

@@ -12,6 +12,7 @@ import { Effect, type Fiber } from "effect"
 import { Bus } from "../src/bus/Bus.ts"
 import { type ActorRef, type Append, type Head, Journal } from "../src/journal/Journal.ts"
 import { Lease } from "../src/journal/Lease.ts"
+import { makeMonotonic } from "../src/monotonic.ts"
 import { Quotas } from "../src/quotas/Quotas.ts"
 import { makeActivation } from "./activation.ts"
 import { makeAnswering } from "./answering.ts"
@@ -68,7 +69,8 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
   type Actor = Activation<Snapshot, Request>
   const residents = new Residents<Snapshot, Request>(kind.nextDue)
   const obligations = new Obligations<Request>(lease.now)
-  const ground = { ...options, name: kind.name, kind, bus, journal, lease, placement, residents, obligations, fork }
+  const to = { bus, journal, lease, monotonic: yield* makeMonotonic, placement, residents, obligations, fork }
+  const ground = { ...options, ...to, name: kind.name, kind }
   let closed = false
   let leaving = false
 

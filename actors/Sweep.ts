@@ -18,6 +18,7 @@ import { Bus } from "../src/bus/Bus.ts"
 import { type ActorRef, Journal } from "../src/journal/Journal.ts"
 import { Lease } from "../src/journal/Lease.ts"
 import { hasShard, shardCount, shardsOf } from "../src/journal/shard.ts"
+import { makeMonotonic } from "../src/monotonic.ts"
 import { makeInboxDrain } from "./deliveries.ts"
 import { Placement } from "./Placement.ts"
 import { Registries, type Wakeable } from "./Registries.ts"
@@ -50,6 +51,7 @@ export class Sweep extends Context.Service<
       const lease = yield* Lease
       const placement = yield* Placement
       const registries = yield* Registries
+      const monotonic = yield* makeMonotonic
       const { all } = registries
       const live = () => all().reduce((sum, registry) => sum + registry.size(), 0)
       let draining = false
@@ -76,6 +78,7 @@ export class Sweep extends Context.Service<
       const takeovers = makeRounds({
         what: "a sweep",
         lease,
+        monotonic,
         whole: Effect.gen(function* () {
           if (draining) return
           // First, so that whoever is woken below is told the time before it may leave again.
@@ -99,6 +102,7 @@ export class Sweep extends Context.Service<
       const inbox = makeRounds({
         what: "a look at the inbox",
         lease,
+        monotonic,
         whole: Effect.suspend(() => deliveries.look(draining ? remaining : toDeliver.next(), true)),
         hinted: (isNamed) => deliveries.look(draining ? remaining : among(toDeliver.own(), isNamed), false)
       })
@@ -170,16 +174,16 @@ export class Sweep extends Context.Service<
       })
 
       return Sweep.of({
-        lagMs: () => performance.now() - Math.min(takeovers.last(), inbox.last()),
+        lagMs: () => monotonic() - Math.min(takeovers.last(), inbox.last()),
         drain: Effect.fnUntraced(function* (ms) {
-          const until = performance.now() + ms
+          const until = monotonic() + ms
           draining = true
           for (const registry of all()) registry.close()
           yield* lease.beat
           bus.nodesChanged()
           // Those who have not heard it find it by their next beat (W5).
           if (lease.nodes().length > 1) yield* Effect.sleep(Math.min(lease.beatEvery * 1.1, ms / 2))
-          yield* Effect.forEach(all(), (registry) => registry.drain(Math.max(0, until - performance.now())), {
+          yield* Effect.forEach(all(), (registry) => registry.drain(Math.max(0, until - monotonic())), {
             concurrency: "unbounded",
             discard: true
           })

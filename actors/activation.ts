@@ -12,6 +12,7 @@ import { Cause, Deferred, Effect, type Fiber, Semaphore } from "effect"
 import type { ActorRef, Claimed, Head, Journal, Loaded, OwnedElsewhere } from "../src/journal/Journal.ts"
 import type { Lease } from "../src/journal/Lease.ts"
 import { shardOf } from "../src/journal/shard.ts"
+import type { Monotonic } from "../src/monotonic.ts"
 import { actorClaims, actorsQuarantined, record } from "../src/telemetry/metrics.ts"
 import { type ActorError, Draining, Declined, Unreachable } from "./Actor.ts"
 import { Desk } from "./Desk.ts"
@@ -25,6 +26,7 @@ export interface ActivationOptions<Snapshot, Request> {
   readonly kind: Pick<Kind<Snapshot, Request, unknown, unknown>, "name" | "load" | "poison">
   readonly journal: Pick<Journal["Service"], "claim" | "load" | "quarantine">
   readonly lease: Pick<Lease["Service"], "fenced">
+  readonly monotonic: Monotonic
   readonly residents: Residents<Snapshot, Request>
   readonly obligations: Obligations<Request>
   readonly fork: <A, E>(effect: Effect.Effect<A, E>) => Fiber.Fiber<A, E>
@@ -60,6 +62,7 @@ export const makeActivation = <Snapshot, Request>({
   journal,
   kind,
   lease,
+  monotonic,
   obligations,
   push,
   residents,
@@ -90,7 +93,7 @@ export const makeActivation = <Snapshot, Request>({
       busy: false,
       dropped: undefined,
       desk: owed?.desk ?? new Desk(),
-      lastUsedAt: performance.now(),
+      lastUsedAt: monotonic(),
       settling: [],
       crashes: owed?.crashes?.pos === loaded.head.pos ? owed.crashes : undefined
     }

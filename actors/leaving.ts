@@ -13,6 +13,7 @@ import type { Bus } from "../src/bus/Bus.ts"
 import type { Journal } from "../src/journal/Journal.ts"
 import type { Lease } from "../src/journal/Lease.ts"
 import { hasShard } from "../src/journal/shard.ts"
+import type { Monotonic } from "../src/monotonic.ts"
 import { actorsEvicted, record } from "../src/telemetry/metrics.ts"
 import type { Activation, DropReason } from "./live.ts"
 import type { Obligations } from "./obligations.ts"
@@ -24,6 +25,7 @@ export interface Leaving<Snapshot, Request> {
   readonly bus: Pick<Bus["Service"], "wake">
   readonly journal: Pick<Journal["Service"], "release">
   readonly lease: Pick<Lease["Service"], "now">
+  readonly monotonic: Monotonic
   readonly placement: Pick<Placement["Service"], "mine">
   readonly residents: Residents<Snapshot, Request>
   readonly obligations: Obligations<Request>
@@ -54,6 +56,7 @@ export const makeLeaving = <Snapshot, Request>({
   lease,
   loading,
   drop,
+  monotonic,
   mostActors,
   name,
   obligations,
@@ -91,11 +94,11 @@ export const makeLeaving = <Snapshot, Request>({
   }
 
   const passivate = Effect.suspend(() => {
-    const now = performance.now()
+    const now = monotonic()
     const near = lease.now() + aheadMs
     const mine = placement.mine()
     const ripe = (actor: Actor) =>
-      now - actor.lastUsedAt > (hasShard(mine, actor.shard) ? idleMs : Math.min(idleMs, awayMs))
+      now - actor.lastUsedAt >= (hasShard(mine, actor.shard) ? idleMs : Math.min(idleMs, awayMs))
     return leave(residents.all().filter((actor) => ripe(actor) && isResting(actor) && !residents.isDueBy(actor, near)))
   })
 
@@ -113,9 +116,9 @@ export const makeLeaving = <Snapshot, Request>({
 
   /** Gives every actor back as soon as its jobs have ended, and all of them after so many milliseconds. */
   const drain = Effect.fnUntraced(function* (ms: number) {
-    const until = performance.now() + ms
+    const until = monotonic() + ms
     for (;;) {
-      const over = performance.now() >= until
+      const over = monotonic() >= until
       const given = residents.all().filter((actor) => !actor.unborn && (over || isResting(actor)))
       for (const actor of given) drop(actor, "drained")
       // Those that are not given back are taken over when the lease is gone.

@@ -6,6 +6,7 @@
  */
 import { Deferred, Effect } from "effect"
 import type { Lease } from "../src/journal/Lease.ts"
+import type { Monotonic } from "../src/monotonic.ts"
 
 /** Milliseconds between whole looks. */
 export const wholeEvery = 1_000
@@ -21,6 +22,7 @@ const hintedEvery = 20
 
 export interface Looks {
   readonly lease: Pick<Lease["Service"], "fenced" | "now">
+  readonly monotonic: Monotonic
   readonly whole: Effect.Effect<void, unknown>
   readonly hinted: (isNamed: (shard: number) => boolean) => Effect.Effect<void, unknown>
   /** In the logs. */
@@ -34,10 +36,10 @@ export const safely = <E>(effect: Effect.Effect<void, E>, what: string) =>
     Effect.ignoreCause
   )
 
-export const makeRounds = ({ hinted, lease, what, whole }: Looks) => {
+export const makeRounds = ({ hinted, lease, monotonic, what, whole }: Looks) => {
   let named = new Set<number | "all">()
   let bell = Deferred.makeUnsafe<void>()
-  let last = performance.now()
+  let last = monotonic()
   return {
     /** Brings a look at that shard forward, or at all of them. */
     ring: (shard: number | "all") => {
@@ -60,7 +62,7 @@ export const makeRounds = ({ hinted, lease, what, whole }: Looks) => {
           ? Effect.andThen(
               whole,
               Effect.sync(() => {
-                last = performance.now()
+                last = monotonic()
               })
             )
           : hinted((shard) => asked.has("all") || asked.has(shard))

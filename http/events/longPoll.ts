@@ -12,6 +12,7 @@ import type { HttpServerRequest } from "effect/http"
 import type { Threads } from "../../actors/thread/Threads.ts"
 import type { Bus } from "../../src/bus/Bus.ts"
 import { limits } from "../../src/domain/limits.ts"
+import { makeMonotonic } from "../../src/monotonic.ts"
 import type { EventQuery, EventTexts } from "../../src/threads/events.ts"
 import type { ThreadReads } from "../../src/threads/ThreadReads.ts"
 import type { Caller } from "../Caller.ts"
@@ -36,7 +37,8 @@ export const makeLongPoll = (
     afterSeq: number,
     waitMs: number
   ) {
-    const until = performance.now() + waitMs
+    const monotonic = yield* makeMonotonic
+    const until = monotonic() + waitMs
     const { limit, threadId, turnId, workspace } = query
     let wake = Deferred.makeUnsafe<EventTexts | undefined>()
     let ended: Ended | undefined
@@ -85,7 +87,7 @@ export const makeLongPoll = (
           ? { events: [], position: undefined, lastSeq: seen, seq: 0 }
           : yield* reads.events(query)
       yield* admitted
-      const left = until - performance.now()
+      const left = until - monotonic()
       if (found === undefined || found.events.length > 0 || left <= 0 || streams.draining()) return found
       seen ??= found.lastSeq
       const rung = yield* Effect.timeoutOption(Deferred.await(wake), Duration.millis(Math.min(left, rereadMs)))

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import type { DatabaseUnavailable } from "../../src/database/Database.ts"
 import { Database } from "../../src/database/Database.ts"
+import { makeMonotonic } from "../../src/monotonic.ts"
 import { isRead, isTerminal, type Operation, operationStates } from "../../src/operations/operation.ts"
 import { hasAsked } from "../../src/operations/requester.ts"
 import { listOperations, readOperation, type StoredOperation } from "../../src/operations/rows.ts"
@@ -42,6 +43,7 @@ export const OperationsHandlers = HttpApiBuilder.group(
     const pages = yield* makePages
     const writes = yield* makeWrites
     const streams = yield* Streams
+    const monotonic = yield* makeMonotonic
 
     const read = Effect.fnUntraced(function* (operationId: string) {
       const caller = yield* Caller
@@ -63,9 +65,9 @@ export const OperationsHandlers = HttpApiBuilder.group(
 
     return handlers.handleAll({
       get: Effect.fnUntraced(function* ({ params, query, request }) {
-        const deadline = performance.now() + (query.waitSeconds ?? 0) * 1000
+        const deadline = monotonic() + (query.waitSeconds ?? 0) * 1000
         let operation = yield* read(params.operationId)
-        if (isTerminal(operation.state) || deadline <= performance.now()) return json({ operation })
+        if (isTerminal(operation.state) || deadline <= monotonic()) return json({ operation })
         let ended: Ended | undefined
         const waiting = streams.wait(request, yield* Caller, (why) => {
           ended = why
@@ -73,7 +75,7 @@ export const OperationsHandlers = HttpApiBuilder.group(
         if (isRefused(waiting)) return yield* waiting
         const admitted = Effect.suspend(() => (ended === undefined ? Effect.void : Effect.fail(ended)))
         yield* Effect.addFinalizer(() => Effect.sync(waiting.release))
-        while (!isTerminal(operation.state) && performance.now() < deadline && !streams.draining()) {
+        while (!isTerminal(operation.state) && monotonic() < deadline && !streams.draining()) {
           yield* Effect.sleep(lookAgain)
           yield* admitted
           operation = yield* read(params.operationId)

@@ -13,6 +13,7 @@
  *     at a time, and what does not fit is refused as in O3.
  */
 import { Readable } from "node:stream"
+import type { Monotonic } from "../../src/monotonic.ts"
 import type { QueuedFrame } from "./frames.ts"
 
 export const capacity = 1024 * 1024
@@ -50,17 +51,20 @@ export class Outbox {
   private closed = false
   private refused = false
   private scheduled = false
-  private movedAt = performance.now()
+  private movedAt: number
 
   private readonly crowd: Crowd
+  private readonly monotonic: Monotonic
 
-  constructor(onClose: () => void, crowd = new Crowd(Infinity)) {
+  constructor(onClose: () => void, monotonic: Monotonic, crowd = new Crowd(Infinity)) {
     this.crowd = crowd
+    this.monotonic = monotonic
+    this.movedAt = monotonic()
     this.readable = new Readable({
       highWaterMark: ahead,
       read: () => {
         this.asking = true
-        this.movedAt = performance.now()
+        this.movedAt = this.monotonic()
         this.flush()
       },
       destroy: (error, callback) => {
@@ -86,13 +90,13 @@ export class Outbox {
 
   /** Milliseconds for which something has waited and the socket has not asked for it. */
   get stalledFor() {
-    return this.bytes === 0 ? 0 : performance.now() - this.movedAt
+    return this.bytes === 0 ? 0 : this.monotonic() - this.movedAt
   }
 
   /** Whether the frame was taken (O3). After the end everything is, and goes nowhere. */
   offer({ join, key, text }: QueuedFrame): boolean {
     if (this.closed || this.ending) return true
-    if (this.bytes === 0) this.movedAt = performance.now()
+    if (this.bytes === 0) this.movedAt = this.monotonic()
     const held = key === undefined ? undefined : this.newest.get(key)
     if (held !== undefined && join !== undefined && held === this.queue.at(-1)) {
       const joined = join(held.text)

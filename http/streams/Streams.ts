@@ -11,10 +11,11 @@
  * S5. Long polls count as streams. They end with what there is on drain.
  * S6. What waits for all watchers together is bounded: beyond `waitingBytes` each holds a frame or two.
  */
-import { Context, Effect, Exit, Fiber, Layer, Scope } from "effect"
+import { Context, Effect, Exit, Fiber, FiberSet, Layer, Scope } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Bus } from "../../src/bus/Bus.ts"
 import { Lease } from "../../src/journal/Lease.ts"
+import { makeMonotonic } from "../../src/monotonic.ts"
 import { freshBody } from "../../src/seed.ts"
 import { pollsOpen, record, requestsRefused, streamsDropped, streamsWaiting } from "../../src/telemetry/metrics.ts"
 import type { Caller } from "../Caller.ts"
@@ -131,7 +132,10 @@ const make = Effect.fnUntraced(function* (options: StreamOptions) {
   const credentials = yield* Credentials
   const leases = yield* Leases
   const lease = yield* Lease
+  const monotonic = yield* makeMonotonic
   const services = yield* Effect.context<never>()
+  // They end with the node's streams: who has not read the last words by then is cut off.
+  const fork = yield* FiberSet.runtime(yield* FiberSet.make())()
   const streams = new Set<Open>()
   const polls = new Set<Poll>()
   const perKey = new Map<string, number>()
@@ -168,7 +172,12 @@ const make = Effect.fnUntraced(function* (options: StreamOptions) {
   /** Its last words, and the line is cut if they are not read. */
   const end = (stream: Open, reason: "draining" | "auth_expired") => {
     stream.outbox.end(bye(reason))
-    setTimeout(() => stream.outbox.destroy(), farewellMs).unref()
+    fork(
+      Effect.delay(
+        Effect.sync(() => stream.outbox.destroy()),
+        farewellMs
+      )
+    )
   }
 
   const open: Streams["Service"]["open"] = (request, caller, start) =>
@@ -183,13 +192,13 @@ const make = Effect.fnUntraced(function* (options: StreamOptions) {
         const refused = count(caller.keyId)
         if (refused !== undefined) return yield* refused
         const scope = yield* Scope.make()
-        const outbox = new Outbox(() => forget(stream), crowd)
+        const outbox = new Outbox(() => forget(stream), monotonic, crowd)
         const stream: Open = {
           outbox,
           scope,
           caller,
           token: bearerOf(request) ?? "",
-          pingedAt: performance.now()
+          pingedAt: monotonic()
         }
         streams.add(stream)
         const peer = peerOf(connectionOf(request))
@@ -254,7 +263,7 @@ const make = Effect.fnUntraced(function* (options: StreamOptions) {
   )
 
   const tick = Effect.sync(() => {
-    const now = performance.now()
+    const now = monotonic()
     const time = lease.now()
     record(pollsOpen, polls.size)
     record(streamsWaiting, crowd.bytes)
@@ -285,8 +294,8 @@ const make = Effect.fnUntraced(function* (options: StreamOptions) {
     draining = true
     for (const { onEnd } of polls) onEnd(undefined)
     for (const stream of streams) end(stream, "draining")
-    const until = performance.now() + farewellMs + 500
-    while (streams.size > 0 && performance.now() < until) yield* Effect.sleep(20)
+    const until = monotonic() + farewellMs + 500
+    while (streams.size > 0 && monotonic() < until) yield* Effect.sleep(20)
   })
   yield* Effect.addFinalizer(() =>
     Effect.gen(function* () {

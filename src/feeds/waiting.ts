@@ -8,6 +8,7 @@
 import { Deferred, Duration, Effect } from "effect"
 import type { Bus } from "../bus/Bus.ts"
 import type { DatabaseUnavailable } from "../database/Database.ts"
+import { makeMonotonic } from "../monotonic.ts"
 import type { MessagePage, MessageQuery } from "./reading.ts"
 
 const rereadMs = 2_000
@@ -35,7 +36,8 @@ export const awaitMessages = <E = never>(
 ): Effect.Effect<MessagePage | undefined, DatabaseUnavailable | E> =>
   Effect.scoped(
     Effect.gen(function* () {
-      const until = performance.now() + waitMs
+      const monotonic = yield* makeMonotonic
+      const until = monotonic() + waitMs
       let rung = Deferred.makeUnsafe<void>()
       const ring = () => {
         Deferred.doneUnsafe(rung, Effect.void)
@@ -48,7 +50,7 @@ export const awaitMessages = <E = never>(
         rung = Deferred.makeUnsafe<void>()
         const found = yield* read
         yield* admitted
-        const left = until - performance.now()
+        const left = until - monotonic()
         const isWorthWaiting = found !== undefined && found.from > found.lastSeq && !found.archived
         if (!isWorthWaiting || left <= 0 || hurries()) return found
         yield* Effect.timeoutOption(Deferred.await(rung), Duration.millis(Math.min(left, rereadMs)))

@@ -1,6 +1,7 @@
 /** What the host and its registry promise of any actor (H1 to H4, R1, R2, G1), shown on threads. */
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Result } from "effect"
+import { TestClock } from "effect/testing"
 import type { Reply } from "../../actors/Actor.ts"
 import type { ThreadRequest } from "../../actors/thread/requests.ts"
 import type { SubmitMode } from "../../src/domain/content.ts"
@@ -271,6 +272,23 @@ describe("a reader", () => {
 })
 
 describe("an actor at rest", () => {
+  it.effect("leaves when it has rested for as long as it is to, though the calendar's clock was set back", () =>
+    Effect.gen(function* () {
+      const { node, ref } = yield* setting(3_500)
+      const passivate = Effect.andThen(node.registry.wakeable.passivate, settle)
+      yield* pass(10_000)
+      yield* node.deliver(ref, { request: submit("A") })
+      yield* settle
+      yield* TestClock.setTime(2_000)
+      yield* pass(3_499)
+      yield* passivate
+      assert.isDefined(node.registry.peek(ref.id))
+      yield* pass(1)
+      yield* passivate
+      assert.isUndefined(node.registry.peek(ref.id))
+    })
+  )
+
   it.effect("leaves memory, keeps its owner, and comes back as it was", () =>
     Effect.gen(function* () {
       const { node, ref, world } = yield* setting(0)

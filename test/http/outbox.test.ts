@@ -12,13 +12,16 @@ const drain = (outbox: Outbox) => {
   return text
 }
 
+/** For tests in which no time passes. */
+const still = () => 0
+
 const about = { workspace: "wsp_1", agentId: "agt_1", threadId: "thr_1" }
 const piece = (index: number, text: string, eventId = "evt_1") =>
   delta({ ...about, type: "delta", turnId: "trn_1", eventId, index, text })
 
 describe("an outbox", () => {
   it("gives frames in the order in which they came", () => {
-    const outbox = new Outbox(() => {})
+    const outbox = new Outbox(() => {}, still)
     for (let i = 1; i <= 100; i++) outbox.offer(event(i, `{"seq":${i}}`))
     const text = drain(outbox)
     assert.deepStrictEqual(
@@ -28,7 +31,7 @@ describe("an outbox", () => {
   })
 
   it("takes no frame beyond a mebibyte, and never a part of one", () => {
-    const outbox = new Outbox(() => {})
+    const outbox = new Outbox(() => {}, still)
     let taken = 0
     while (outbox.offer(of(10_000))) taken++
     assert.isAtMost(outbox.waitingBytes, capacity)
@@ -40,7 +43,10 @@ describe("an outbox", () => {
 
   it("beside others that hold all there is for everybody takes one frame at a time, and more again when they have read", () => {
     const crowd = new Crowd(2 * capacity)
-    const [hoarders, reader] = [[new Outbox(() => {}, crowd), new Outbox(() => {}, crowd)], new Outbox(() => {}, crowd)]
+    const [hoarders, reader] = [
+      [new Outbox(() => {}, still, crowd), new Outbox(() => {}, still, crowd)],
+      new Outbox(() => {}, still, crowd)
+    ]
     for (const hoarder of hoarders) while (hoarder.offer(of(capacity / 4))) {}
     assert.isTrue(crowd.full)
     let told = 0
@@ -60,14 +66,14 @@ describe("an outbox", () => {
   })
 
   it("takes a frame larger than that while it is at most half full", () => {
-    const outbox = new Outbox(() => {})
+    const outbox = new Outbox(() => {}, still)
     outbox.offer(of(capacity / 2))
     assert.isTrue(outbox.offer(of(2 * capacity)))
     assert.isFalse(outbox.offer(of(1)))
   })
 
   it("tells of room once it is half empty again, and only after it refused something", async () => {
-    const outbox = new Outbox(() => {})
+    const outbox = new Outbox(() => {}, still)
     let told = 0
     outbox.onRoom = () => told++
     outbox.offer(of(100))
@@ -83,7 +89,7 @@ describe("an outbox", () => {
   })
 
   it("holds only the newest of news that replaces older news", () => {
-    const outbox = new Outbox(() => {})
+    const outbox = new Outbox(() => {}, still)
     outbox.offer(of(20_000))
     outbox.offer(of(20_000))
     for (let i = 0; i < 1000; i++) outbox.offer(status({ threadId: "thr_1", status: "running", lastSeq: i }))
@@ -100,7 +106,7 @@ describe("an outbox", () => {
   })
 
   it("joins pieces of one text that wait together, and no others", () => {
-    const outbox = new Outbox(() => {})
+    const outbox = new Outbox(() => {}, still)
     outbox.offer(of(20_000))
     outbox.offer(of(20_000))
     outbox.offer(piece(0, 'a\n"b'))
@@ -124,7 +130,7 @@ describe("an outbox", () => {
   })
 
   it("gives frames of one moment in one piece", async () => {
-    const outbox = new Outbox(() => {})
+    const outbox = new Outbox(() => {}, still)
     const chunks: Array<string> = []
     outbox.readable.setEncoding("utf8").on("data", (chunk: string) => chunks.push(chunk))
     outbox.offer({ text: "first" })
@@ -135,7 +141,7 @@ describe("an outbox", () => {
   })
 
   it("says its last words even when it is full, and takes nothing after them", () => {
-    const outbox = new Outbox(() => {})
+    const outbox = new Outbox(() => {}, still)
     while (outbox.offer(of(100_000))) {
       /* until it is full */
     }
@@ -147,21 +153,26 @@ describe("an outbox", () => {
   })
 
   it("is stalled while something waits and nothing is asked for, and not while it is empty", async () => {
-    const outbox = new Outbox(() => {})
+    let now = 1_000
+    const outbox = new Outbox(
+      () => {},
+      () => now
+    )
+    now += 10
     assert.strictEqual(outbox.stalledFor, 0)
     outbox.offer(of(100_000))
     outbox.readable.read(0)
     outbox.offer(of(100_000))
-    const before = performance.now()
-    while (performance.now() - before < 20) await new Promise(setImmediate)
-    assert.isAtLeast(outbox.stalledFor, 15)
+    await new Promise(setImmediate)
+    now += 20.5
+    assert.strictEqual(outbox.stalledFor, 20.5)
     drain(outbox)
     assert.strictEqual(outbox.stalledFor, 0)
   })
 
   it("closes once, whoever closes it", async () => {
     let closed = 0
-    const outbox = new Outbox(() => closed++)
+    const outbox = new Outbox(() => closed++, still)
     outbox.offer(of(10))
     outbox.destroy()
     outbox.destroy()
