@@ -31,7 +31,7 @@ const long = [
   "process/compose",
   "process/tour",
   "process/nodes",
-  "http/webhooks",
+  "http/webhookDeliveries",
   "tools/liars",
   "machines/walks",
   "tools/schemas",

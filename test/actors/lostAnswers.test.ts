@@ -1,0 +1,170 @@
+/** Nodes that ask each other: a command whose answer was lost is sent again, and takes effect once. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Result } from "effect"
+import type { ThreadRequest } from "../../actors/thread/requests.ts"
+import { freshId } from "../../src/seed.ts"
+import { pass, settle, toRest } from "./World.ts"
+import { ann, bodyOf, logOf, post, row, setting, submit } from "./nodes.ts"
+
+describe("a command whose answer was lost", () => {
+  /**
+   * The owner takes it, and dies before it has answered: whoever asked takes the actor over, and it comes a second
+   * time.
+   */
+  const lost = Effect.fnUntraced(function* (
+    request: ThreadRequest,
+    first: ReadonlyArray<ThreadRequest> = [],
+    then: ReadonlyArray<ThreadRequest> = []
+  ) {
+    const { a, b, ref, wire, world } = yield* setting(2)
+    for (const one of first) yield* a.deliver(ref, { request: one })
+    yield* pass(100)
+    wire.fate = "unanswered"
+    wire.meanwhile = Effect.orDie(
+      Effect.andThen(
+        Effect.forEach(then, (one) => a.deliver(ref, { request: one })),
+        a.kill
+      )
+    )
+    const answer = bodyOf(yield* b.deliver(ref, { request }))
+    assert.strictEqual(row(world, ref).owner, b.incarnation)
+    yield* toRest(world, b, ref)
+    return { answer, log: logOf(world, ref), row: row(world, ref) }
+  })
+
+  it.effect("is not taken again when it has opened a turn", () =>
+    Effect.gen(function* () {
+      const request = submit("A\n/wait 3s")
+      const { answer, log } = yield* lost(request)
+      assert.deepInclude(answer, {
+        id: request.input.inputId,
+        turnId: request.input.inputId.replace("inp_", "trn_"),
+        state: "admitted",
+        seq: 1,
+        submitMode: "queue"
+      })
+      assert.strictEqual(log, "user(A) assistant(A) turn_completed(A)")
+    })
+  )
+
+  it.effect("is not taken again when it waits", () =>
+    Effect.gen(function* () {
+      const request = submit("B")
+      const { answer, log } = yield* lost(request, [submit("A\n/wait 3s")])
+      assert.deepInclude(answer, { id: request.input.inputId, state: "queued" })
+      assert.strictEqual(log, "user(A) assistant(A) turn_completed(A) user(B) assistant(B) turn_completed(B)")
+    })
+  )
+
+  it.effect("is not taken again when it was cancelled since", () =>
+    Effect.gen(function* () {
+      const request = submit("B")
+      const { answer, log, row } = yield* lost(
+        request,
+        [submit("A\n/wait 3s")],
+        [{ type: "remove", inputId: request.input.inputId }]
+      )
+      assert.deepInclude(answer, { id: request.input.inputId, state: "queued" })
+      assert.strictEqual(log, "user(A) assistant(A) turn_completed(A)")
+      assert.deepStrictEqual(
+        [...row.inputs.values()].map(({ state }) => state),
+        ["cancelled"]
+      )
+    })
+  )
+
+  it.effect("is not taken again when its turn is long over", () =>
+    Effect.gen(function* () {
+      const request = submit("A")
+      const { answer, log } = yield* lost(request, [], [submit("B"), submit("C")])
+      assert.deepInclude(answer, { id: request.input.inputId, state: "admitted", seq: 1 })
+      assert.strictEqual(
+        log,
+        "user(A) assistant(A) turn_completed(A) user(B) assistant(B) turn_completed(B) user(C) assistant(C) turn_completed(C)"
+      )
+    })
+  )
+
+  it.effect("and retried a turn has retried it once", () =>
+    Effect.gen(function* () {
+      const { log } = yield* lost({ type: "retry", inputId: freshId("input"), principal: ann }, [
+        submit("A\n/fail model_error no")
+      ])
+      assert.strictEqual(log.match(/user/g)?.length, 2)
+    })
+  )
+
+  it.effect(
+    "and cancelled a turn does not cancel the one that came after it: nobody can tell, and that is said; a key tells",
+    () =>
+      Effect.gen(function* () {
+        for (const key of [undefined, { scope: "s", fingerprint: "f" }]) {
+          const { a, b, ref, wire, world } = yield* setting(2)
+          for (const name of ["A", "B"]) yield* a.deliver(ref, { request: submit(`${name}\n/wait 3s`) })
+          wire.fate = "unanswered"
+          wire.meanwhile = a.kill
+          const answer = yield* Effect.result(
+            b.deliver(ref, {
+              request: { type: "cancel", principal: ann, clearQueue: false },
+              ...(key === undefined ? {} : { key })
+            })
+          )
+          if (Result.isSuccess(answer)) assert.strictEqual(answer.success.replayed, true)
+          else assert.deepInclude(answer.failure, { _tag: "Unreachable" })
+          assert.strictEqual(Result.isSuccess(answer), key !== undefined)
+          yield* toRest(world, b, ref)
+          assert.strictEqual(logOf(world, ref), "user(A) turn_cancelled(A) user(B) assistant(B) turn_completed(B)")
+        }
+      })
+  )
+
+  it.effect("and that did not arrive at all is taken", () =>
+    Effect.gen(function* () {
+      for (const request of [submit("B"), { type: "cancel", principal: ann, clearQueue: false, turnId: "" } as const]) {
+        const { a, b, ref, wire, world } = yield* setting(2)
+        const turnId = String(bodyOf(yield* a.deliver(ref, { request: submit("A\n/wait 30s") })).turnId)
+        yield* pass(100)
+        wire.fate = "unheard"
+        const asked = yield* Effect.forkChild(
+          b.deliver(ref, { request: request.type === "cancel" ? { ...request, turnId } : request })
+        )
+        yield* settle
+        yield* a.kill
+        yield* pass(2_500)
+        yield* Fiber.join(asked)
+        yield* toRest(world, b, ref)
+        assert.strictEqual(
+          logOf(world, ref),
+          request.type === "cancel"
+            ? "user(A) turn_cancelled(A)"
+            : "user(A) assistant(A) turn_completed(A) user(B) assistant(B) turn_completed(B)"
+        )
+      }
+    })
+  )
+
+  it.effect("is taken once when it was also stored in the inbox, whichever comes first", () =>
+    Effect.gen(function* () {
+      const { a, b, ref, wire, world } = yield* setting(2)
+      yield* a.deliver(ref, { request: submit("A\n/wait 3s") })
+      const [first, second] = [submit("B"), submit("C")]
+      wire.fate = "unanswered"
+      assert.deepInclude(yield* Effect.flip(b.deliver(ref, { request: first })), {
+        _tag: "Unreachable",
+        elsewhere: true
+      })
+      yield* post(b, ref, first)
+      // And one that was on its way for so long that the inbox was faster.
+      yield* post(b, ref, second)
+      yield* pass(1_100)
+      assert.strictEqual(world.store.inbox.size, 0)
+      const late = yield* b.deliver(ref, { request: second })
+      assert.deepInclude(bodyOf(late), { id: second.input.inputId, state: "queued" })
+      yield* toRest(world, a, ref)
+      assert.strictEqual(
+        logOf(world, ref),
+        ["A", "B", "C"].map((x) => `user(${x}) assistant(${x}) turn_completed(${x})`).join(" ")
+      )
+    })
+  )
+})

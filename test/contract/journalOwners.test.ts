@@ -1,0 +1,402 @@
+/** Whose an actor is, and what is found by those who may take it: due work, the inbox, what was spent. */
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import type { ActorRef, Claimed } from "../../src/journal/Journal.ts"
+import { body } from "../../src/domain/ids.ts"
+import { allShards, shardCount, shardOf, shardsOf } from "../../src/journal/shard.ts"
+import { freshId } from "../../src/seed.ts"
+import type { Owner } from "./journals.ts"
+import {
+  birth,
+  everyJournal,
+  fact,
+  headOf,
+  key,
+  loading,
+  next,
+  tags,
+  thread,
+  together,
+  wanted,
+  workspace
+} from "./journalRows.ts"
+
+everyJournal(({ alone, owners, world }) => {
+  it.live("never takes an actor from a live owner", () =>
+    owners((a, b) =>
+      Effect.gen(function* () {
+        const actor = thread()
+        yield* a.journal.append(birth(actor))
+        const refusal = yield* Effect.flip(b.journal.claim(actor))
+        assert.deepStrictEqual(
+          [refusal._tag, "node" in refusal && refusal.node],
+          ["OwnedElsewhere", a.lease.incarnation()]
+        )
+        assert.strictEqual((yield* a.journal.claim(actor)).epoch, 2)
+      })
+    )
+  )
+
+  it.live("raises the epoch with every claim, and says whose the actor was", () =>
+    owners((a, b) =>
+      Effect.gen(function* () {
+        const actor = thread()
+        yield* a.journal.append(birth(actor))
+        const said = ({ epoch, mine }: Claimed) => [epoch, mine]
+        assert.deepStrictEqual(said(yield* a.journal.claim(actor)), [2, true])
+        assert.deepStrictEqual(said(yield* a.journal.claim(actor)), [3, true])
+        yield* a.journal.release([{ actor, epoch: 3 }])
+        assert.deepStrictEqual(said(yield* a.journal.claim(actor)), [4, false])
+        yield* Effect.promise(() => world().lapse(a.lease.incarnation()))
+        assert.deepStrictEqual(said(yield* b.journal.claim(actor)), [5, false])
+      })
+    )
+  )
+
+  it.live("refuses an append that was sent before its owner claimed the actor anew, and arrives after it", () =>
+    alone((journal) =>
+      Effect.gen(function* () {
+        const actor = thread()
+        yield* journal.append(birth(actor))
+        yield* journal.claim(actor)
+        assert.deepStrictEqual(
+          tags(yield* together([journal.append(next(actor, { epoch: 1, rev: 1 }, { facts: [fact()] }))])),
+          ["Superseded"]
+        )
+        yield* journal.append(next(actor, { epoch: 2, rev: 1 }, { facts: [fact()] }))
+      })
+    )
+  )
+
+  it.live("loads an actor as of its claim, whoever has it by then", () =>
+    owners((a, b) =>
+      Effect.gen(function* () {
+        const actor = thread()
+        yield* a.journal.append(birth(actor))
+        yield* a.journal.append(next(actor, { rev: 1 }, { facts: [fact()], of: { since: 1 } }))
+        const claimed = yield* a.journal.claim(actor)
+        yield* Effect.promise(() => world().lapse(a.lease.incarnation()))
+        const { epoch } = yield* b.journal.claim(actor)
+        yield* b.journal.append(
+          next(actor, { epoch, rev: 2, pos: 1, seq: 1 }, { facts: [fact({ n: 1 })], of: { since: 1 } })
+        )
+        assert.deepStrictEqual(
+          (yield* a.journal.load(claimed)).facts.map(({ pos }) => pos),
+          [1]
+        )
+      })
+    )
+  )
+
+  it.live("sets an actor aside for its owner, without a fact, and for nobody else", () =>
+    owners((a, b) =>
+      Effect.gen(function* () {
+        const actor = thread()
+        const at = Date.now() - 1_000
+        yield* a.journal.append(birth(actor))
+        yield* a.journal.append(
+          next(
+            actor,
+            { rev: 1 },
+            { facts: [fact()], of: { since: 1, status: "running", runnableAt: at, updatedAt: at, carry: `{"c":1}` } }
+          )
+        )
+        yield* b.journal.quarantine(actor, 1)
+        yield* a.journal.quarantine(actor, 2)
+        yield* a.journal.quarantine({ ...actor, workspace: freshId("workspace") }, 1)
+        assert.strictEqual((yield* a.journal.claim(actor)).head.status, "running")
+        yield* a.journal.quarantine(actor, 2)
+        assert.deepStrictEqual(
+          tags(yield* together([a.journal.append(next(actor, { epoch: 2, rev: 2, pos: 1, seq: 1 }))])),
+          ["Superseded"]
+        )
+        yield* a.journal.release([{ actor, epoch: 2 }])
+        assert.isFalse((yield* b.journal.due(100, allShards)).some(({ id }) => id === actor.id))
+        const { facts, head } = yield* loading(b.journal, actor)
+        assert.deepStrictEqual(
+          { ...head, updatedAt: 0 },
+          { pos: 1, seq: 1, rev: 3, status: "failed", runnableAt: null, since: 1, carry: `{"c":1}`, updatedAt: 0 }
+        )
+        assert.isAbove(head.updatedAt, at)
+        assert.strictEqual(facts.length, 1)
+      })
+    )
+  )
+
+  it.live("of two claims of a free actor, one gets it", () =>
+    owners((a, b) =>
+      Effect.gen(function* () {
+        const actors = Array.from({ length: 20 }, thread)
+        yield* together(actors.map((actor) => a.journal.append(birth(actor))))
+        yield* a.journal.release(actors.map((actor) => ({ actor, epoch: 1 })))
+        const claims = tags(
+          yield* together(actors.flatMap((actor) => [a.journal.claim(actor), b.journal.claim(actor)]))
+        )
+        for (const i of actors.keys())
+          assert.deepStrictEqual(claims.slice(2 * i, 2 * i + 2).toSorted(), ["OwnedElsewhere", "done"])
+      })
+    )
+  )
+
+  it.live("gives the actors of a lapsed owner away, and refuses what that owner still appends", () =>
+    owners((a, b) =>
+      Effect.gen(function* () {
+        const [busy, resting] = [thread(), thread()]
+        yield* together([busy, resting].map((actor) => a.journal.append(birth(actor))))
+        yield* a.journal.append(next(busy, { rev: 1 }, { facts: [fact()], of: { since: 1, runnableAt: Date.now() } }))
+        yield* Effect.promise(() => world().lapse(a.lease.incarnation()))
+        const loaded = yield* loading(b.journal, busy)
+        assert.deepStrictEqual([loaded.epoch, loaded.takeovers, loaded.head.rev, loaded.facts.length], [2, 1, 2, 1])
+        assert.strictEqual((yield* b.journal.claim(resting)).takeovers, 0)
+        assert.deepStrictEqual(
+          tags(yield* together([a.journal.append(next(busy, { rev: 2, pos: 1, seq: 1 }, { facts: [fact()] }))])),
+          ["Superseded"]
+        )
+
+        // An append without a fact is no progress; one with a fact is.
+        yield* b.journal.append(next(busy, { epoch: 2, rev: 2, pos: 1, seq: 1 }, { of: { since: 1 } }))
+        assert.strictEqual((yield* b.journal.claim(busy)).takeovers, 1)
+        yield* b.journal.append(
+          next(busy, { epoch: 3, rev: 3, pos: 1, seq: 1 }, { facts: [fact({ n: 1 })], of: { since: 1 } })
+        )
+        assert.strictEqual((yield* b.journal.claim(busy)).takeovers, 0)
+      })
+    )
+  )
+
+  it.live("counts no death for an actor that was given back, and gives nothing back at an old epoch", () =>
+    owners((a, b) =>
+      Effect.gen(function* () {
+        const actor = thread()
+        yield* a.journal.append(birth(actor))
+        yield* a.journal.append(next(actor, { rev: 1 }, { facts: [fact()], of: { since: 1 } }))
+        yield* a.journal.release([
+          { actor, epoch: 1 },
+          { actor: thread(), epoch: 1 }
+        ])
+        assert.deepStrictEqual(tags(yield* together([a.journal.append(next(actor, { rev: 2, pos: 1, seq: 1 }))])), [
+          "Superseded"
+        ])
+        const loaded = yield* b.journal.claim(actor)
+        assert.deepStrictEqual([loaded.epoch, loaded.takeovers], [2, 0])
+        yield* b.journal.release([{ actor, epoch: 1 }])
+        assert.deepStrictEqual(tags(yield* together([a.journal.claim(actor)])), ["OwnedElsewhere"])
+      })
+    )
+  )
+
+  it.live("names what is due to those who may take it, earliest first", () =>
+    owners((a, b) =>
+      Effect.gen(function* () {
+        const ids = (due: ReadonlyArray<ActorRef>) =>
+          due.map((actor) => actor.id).filter((id) => mine.some((actor) => actor.id === id))
+        const mine = Array.from({ length: 4 }, thread)
+        const now = Date.now()
+        const moments = [now - 1_000, now - 2_000, now + 60_000, null]
+        yield* together(
+          mine.map((actor, i) => a.journal.append(birth(actor, { head: headOf({ runnableAt: moments[i]! }) })))
+        )
+        // An owner that lives knows its own moments.
+        assert.deepStrictEqual(ids(yield* a.journal.due(100, allShards)), [])
+        assert.deepStrictEqual(ids(yield* b.journal.due(100, allShards)), [])
+        yield* a.journal.release([{ actor: mine[0]!, epoch: 1 }])
+        assert.deepStrictEqual(ids(yield* b.journal.due(100, allShards)), [mine[0]!.id])
+        yield* Effect.promise(() => world().lapse(a.lease.incarnation()))
+        assert.deepStrictEqual(ids(yield* b.journal.due(100, allShards)), [mine[1]!.id, mine[0]!.id])
+        assert.strictEqual((yield* b.journal.due(1, allShards)).length, 1)
+        // And, where that is asked, what will be by then.
+        assert.deepStrictEqual(ids(yield* b.journal.due(100, allShards, 30_000)), [mine[1]!.id, mine[0]!.id])
+        assert.deepStrictEqual(ids(yield* b.journal.due(100, allShards, 61_000)), [
+          mine[1]!.id,
+          mine[0]!.id,
+          mine[2]!.id
+        ])
+        const taken = yield* b.journal.claim(mine[1]!)
+        yield* b.journal.append(
+          next(mine[1]!, { epoch: taken.epoch, rev: taken.head.rev }, { of: { runnableAt: null } })
+        )
+        yield* b.journal.release([{ actor: mine[1]!, epoch: taken.epoch }])
+        assert.deepStrictEqual(ids(yield* b.journal.due(100, allShards)), [mine[0]!.id])
+      })
+    )
+  )
+
+  it.live("keeps a posted command once, for whoever may take the actor, until an append accepts it", () =>
+    owners((a, b) =>
+      Effect.gen(function* () {
+        const actor = thread()
+        yield* a.journal.append(birth(actor))
+        const row = { id: freshId("input"), actor, command: `{"x":"\\u0000"}` }
+        yield* b.journal.post(row)
+        yield* b.journal.post({ ...row, command: "other" })
+        const inbox = (owner: Owner) =>
+          Effect.map(owner.journal.inbox(wanted(allShards)), (rows) =>
+            rows.filter((each) => each.actor.id === actor.id)
+          )
+        assert.deepStrictEqual(yield* inbox(a), [row])
+        assert.deepStrictEqual(yield* inbox(b), [])
+        yield* a.journal.append(next(actor, { rev: 1 }, { facts: [fact()], accepted: [row.id] }))
+        assert.deepStrictEqual(yield* inbox(a), [])
+      })
+    )
+  )
+
+  it.live("names what is due, and what is posted, by shards; what its owner is to have by owner alone", () =>
+    owners((a, b) =>
+      Effect.gen(function* () {
+        const at = Date.now() - 1_000
+        const mine = Array.from({ length: 12 }, thread)
+        yield* together(mine.map((actor) => a.journal.append(birth(actor, { head: headOf({ runnableAt: at }) }))))
+        const rows = mine.map((actor) => ({ id: freshId("input"), actor, command: "{}" }))
+        for (const row of rows) yield* b.journal.post(row)
+        const low = shardsOf((shard) => shard < shardCount / 2)
+        const isLow = ({ id }: ActorRef) => shardOf(id) < shardCount / 2
+        const ofMine = (refs: ReadonlyArray<ActorRef>) =>
+          refs
+            .filter((ref) => mine.some(({ id }) => id === ref.id))
+            .map(({ id }) => id)
+            .sort()
+        const idsOf = (some: ReadonlyArray<ActorRef>) => some.map(({ id }) => id).sort()
+        const posted = (owner: Owner, shards = low) =>
+          Effect.map(owner.journal.inbox(wanted(shards)), (found) => ofMine(found.map(({ actor }) => actor)))
+        assert.deepStrictEqual(yield* posted(a), idsOf(mine))
+        assert.deepStrictEqual(yield* posted(b), [])
+        yield* a.journal.release(mine.map((actor) => ({ actor, epoch: 1 })))
+        for (const owner of [a, b]) {
+          assert.deepStrictEqual(ofMine(yield* owner.journal.due(100, low)), idsOf(mine.filter(isLow)))
+          assert.deepStrictEqual(yield* posted(owner), idsOf(mine.filter(isLow)))
+          assert.deepStrictEqual(yield* posted(owner, allShards), idsOf(mine))
+        }
+        // Whoever looked at some shards has taken nothing of the others off the agenda.
+        const [rest] = mine.filter((actor) => !isLow(actor))
+        for (const actor of mine) {
+          if (actor === rest) continue
+          const { epoch } = yield* b.journal.claim(actor)
+          yield* b.journal.append(next(actor, { epoch, rev: 1 }))
+        }
+        yield* b.journal.due(100, low)
+        assert.deepStrictEqual(ofMine(yield* b.journal.due(100, allShards)), rest === undefined ? [] : [rest.id])
+      })
+    )
+  )
+
+  it.live("lets no input pass one that waits in the inbox, and everything else", () =>
+    owners((a, b) =>
+      Effect.gen(function* () {
+        const [actor, other] = [thread(), thread()]
+        yield* together([actor, other].map((each) => a.journal.append(birth(each))))
+        const rows = [1, 2].map((n) => ({ id: freshId("input"), actor, command: `{"n":${n}}` }))
+        for (const row of rows) yield* b.journal.post(row)
+        const inboxRows = (ref: ActorRef, most = 10, except: ReadonlyArray<string> = []) =>
+          a.journal.inboxRows(ref, { rows: most, except })
+        assert.deepStrictEqual(yield* inboxRows(actor), rows)
+        assert.deepStrictEqual(yield* inboxRows(actor, 1), rows.slice(0, 1))
+        assert.deepStrictEqual(yield* inboxRows(actor, 1, [rows[0]!.id]), rows.slice(1))
+        assert.deepStrictEqual(yield* inboxRows({ ...actor, workspace: freshId("workspace") }), [])
+        const requiresEmptyInbox = true
+        assert.deepStrictEqual(
+          tags(
+            yield* together([
+              a.journal.append(next(actor, { rev: 1 }, { requiresEmptyInbox })),
+              a.journal.append(next(other, { rev: 1 }, { requiresEmptyInbox }))
+            ])
+          ),
+          ["Superseded", "done"]
+        )
+        yield* a.journal.append(next(actor, { rev: 1 }))
+        yield* a.journal.append(next(actor, { rev: 2 }, { accepted: [rows[0]!.id] }))
+        assert.deepStrictEqual(
+          tags(yield* together([a.journal.append(next(actor, { rev: 3 }, { requiresEmptyInbox }))])),
+          ["Superseded"]
+        )
+        yield* a.journal.append(next(actor, { rev: 3 }, { accepted: [rows[1]!.id] }))
+        yield* a.journal.append(next(actor, { rev: 4 }, { requiresEmptyInbox }))
+      })
+    )
+  )
+
+  it.live(
+    "posts under an idempotency key once, with its answer, and not at all when the key's effect has happened",
+    () =>
+      owners((a, b) =>
+        Effect.gen(function* () {
+          const actor = thread()
+          yield* a.journal.append(birth(actor))
+          const [once, late] = [key(), key()]
+          const row = () => ({ id: freshId("input"), actor, command: "{}" })
+          const first = row()
+          assert.isTrue(yield* b.journal.post(first, once))
+          assert.deepStrictEqual(yield* a.journal.key(workspace, once.scope), once)
+          assert.isFalse(yield* a.journal.post(row(), { ...once, body: "2" }))
+          assert.deepStrictEqual(
+            [
+              (yield* a.journal.key(workspace, once.scope))?.body,
+              (yield* a.journal.inboxRows(actor, { rows: 10, except: [] })).map(({ id }) => id)
+            ],
+            [once.body, [first.id]]
+          )
+          yield* a.journal.append(next(actor, { rev: 1 }, { keys: [late] }))
+          assert.isFalse(yield* b.journal.post(row(), late))
+          yield* Effect.promise(() => world().age(workspace, late.scope))
+          assert.isTrue(yield* b.journal.post(row(), { ...late, body: "3" }))
+          assert.strictEqual((yield* a.journal.key(workspace, late.scope))?.body, "3")
+          // And the other way round: the key was taken between look-up and effect.
+          assert.deepStrictEqual(tags(yield* together([a.journal.append(next(actor, { rev: 2 }, { keys: [once] }))])), [
+            "Superseded"
+          ])
+        })
+      )
+  )
+
+  it.live("knows of an input whether it waits, was cancelled, was admitted, or never came", () =>
+    alone((journal) =>
+      Effect.gen(function* () {
+        const [actor, other] = [thread(), thread()]
+        const [waiting, cancelled, admitted] = [freshId("input"), freshId("input"), freshId("input")]
+        const put = [
+          { id: waiting, ord: 1, state: "pending" as const, body: `{"a":"\\u0000"}` },
+          { id: cancelled, ord: 2, state: "cancelled" as const, body: "{}" }
+        ]
+        yield* journal.append(birth(other))
+        yield* journal.append(
+          birth(actor, {
+            facts: [fact({ once: body(admitted) })],
+            head: headOf({ pos: 1, seq: 1 }),
+            inputs: { put, drop: [] }
+          })
+        )
+        assert.deepStrictEqual(yield* journal.input(actor, waiting), { state: "pending", row: put[0]! })
+        assert.deepStrictEqual(yield* journal.input(actor, cancelled), { state: "cancelled", row: put[1]! })
+        const found = yield* journal.input(actor, admitted)
+        assert.deepInclude(found?.state === "admitted" ? found.fact : {}, { seq: 1, once: body(admitted) })
+        for (const [ref, id] of [
+          [actor, freshId("input")],
+          [other, waiting],
+          [other, admitted],
+          [thread(), waiting],
+          [{ ...actor, workspace: freshId("workspace") }, waiting]
+        ] as const) {
+          assert.isUndefined(yield* journal.input(ref, id))
+        }
+        assert.deepStrictEqual(yield* journal.attributes(actor), { text: `{"title":"t"}`, version: 1 })
+        assert.isUndefined(yield* journal.attributes({ ...actor, workspace: freshId("workspace") }))
+      })
+    )
+  )
+
+  it.live("books what was spent to whom it is said, of the winners only", () =>
+    alone((journal) =>
+      Effect.gen(function* () {
+        const subject = freshId("agent")
+        const actors = Array.from({ length: 4 }, thread)
+        yield* together(actors.map((actor) => journal.append(birth(actor, { spent: { subject, amount: 1 } }))))
+        yield* together(
+          actors.map((actor, i) =>
+            journal.append(next(actor, { rev: i === 0 ? 5 : 1 }, { facts: [fact()], spent: { subject, amount: 0.25 } }))
+          )
+        )
+        assert.strictEqual(yield* Effect.promise(() => world().spent(workspace, subject)), 4.75)
+      })
+    )
+  )
+})
