@@ -15,6 +15,7 @@ import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { createHmac, hash } from "node:crypto"
 import { limits } from "../src/domain/limits.ts"
 import { type IdempotencyRow, Journal, type JournalUnavailable } from "../src/journal/Journal.ts"
+import { makeMonotonic } from "../src/monotonic.ts"
 import { jsonText } from "./answers.ts"
 import { textOf } from "./Body.ts"
 import { Caller } from "./Caller.ts"
@@ -87,6 +88,7 @@ export class Idempotency extends Context.Service<
     Idempotency,
     Effect.gen(function* () {
       const journal = yield* Journal
+      const monotonic = yield* makeMonotonic
       const running = new Map<string, Deferred.Deferred<void>>()
 
       const replay = (kept: IdempotencyRow, key: Key, path: string, reveal: Keeping["reveal"] | undefined) =>
@@ -138,11 +140,11 @@ export class Idempotency extends Context.Service<
           fingerprint: createHmac("sha256", bearer).update(text).digest("hex")
         }
         const name = caller.workspace + key.scope
-        const deadline = performance.now() + waitMs
+        const deadline = monotonic() + waitMs
         for (;;) {
           const before = running.get(name)
           if (before === undefined) break
-          const left = deadline - performance.now()
+          const left = deadline - monotonic()
           const over = yield* Effect.timeoutOption(Deferred.await(before), Duration.millis(Math.max(0, left)))
           if (Option.isNone(over)) return yield* inProgress()
         }

@@ -14,6 +14,7 @@ import type { HookProcessor } from "../domain/hook.ts"
 import { limits } from "../domain/limits.ts"
 import { retryAfterMs } from "../domain/retryAfter.ts"
 import { toTimestamp } from "../domain/time.ts"
+import { makeMonotonic } from "../monotonic.ts"
 import type { Outbound } from "../outbound/Outbound.ts"
 import { type HookAnswer, NotAnAnswer, readAnswer } from "./answer.ts"
 import type { HookQuestion } from "./question.ts"
@@ -125,13 +126,14 @@ export const makePost = (outbound: Outbound["Service"], connections: Connections
     late?: LateAnswer
   ) {
     const asked = Date.now()
-    const deadline = performance.now() + timeoutMs
+    const monotonic = yield* makeMonotonic
+    const deadline = monotonic() + timeoutMs
     const timedOut = new Unanswered(`the endpoint did not answer within ${timeoutMs} ms`)
     const secret = yield* secretsOf(question.workspace, connectionId, timeoutMs)
     if (secret instanceof Unanswered) return { told: secret }
     let last: Delivery = { told: timedOut }
     for (let attempt = 1; ; attempt++) {
-      const left = Math.ceil(deadline - performance.now())
+      const left = Math.ceil(deadline - monotonic())
       if (left <= 0) return last
       const body = bodyOf(question, attempt, asked, timeoutMs, late)
       const now = new Date()
@@ -177,7 +179,7 @@ export const makePost = (outbound: Outbound["Service"], connections: Connections
         if (status !== 429 && status < 500) return last
         pause = Math.max(pause, retryAfterMs(headers["retry-after"], Date.now()) ?? 0)
       }
-      if (attempt === attempts || pause >= deadline - performance.now()) return last // D2
+      if (attempt === attempts || pause >= deadline - monotonic()) return last // D2
       yield* Effect.sleep(pause)
     }
   })
