@@ -7,7 +7,7 @@ import type { Lease } from "../src/journal/Lease.ts"
 import { shardOf } from "../src/journal/shard.ts"
 import type { ActorError, Reply } from "./Actor.ts"
 import type { Envelope } from "./envelope.ts"
-import { answered, failed, type NodeQuestion, type NodeReply } from "./messages.ts"
+import { answerReply, failureReply, type NodeQuestion, type NodeReply } from "./messages.ts"
 import type { Placement } from "./Placement.ts"
 import type { Residents } from "./residents.ts"
 
@@ -57,10 +57,10 @@ export const makeAnswering = <Snapshot, Request>({
         { request, sent: { id: command, at, redelivered: again }, ...(key === undefined ? {} : { key }) },
         owned
       ).pipe(
-        Effect.map(answered),
+        Effect.map(answerReply),
         Effect.catch((error) =>
           Effect.succeed<NodeReply>(
-            error._tag === "OwnedElsewhere" ? { v: 1, elsewhere: error.node, owned: true } : failed(error)
+            error._tag === "OwnedElsewhere" ? { v: 1, elsewhere: error.node, owned: true } : failureReply(error)
           )
         ),
         Effect.catchDefect((defect) =>

@@ -16,7 +16,7 @@ import { shardOf } from "../src/journal/shard.ts"
 import { forwarded, record } from "../src/telemetry/metrics.ts"
 import { type ActorError, type Reply, Unreachable } from "./Actor.ts"
 import type { Envelope, Sent } from "./envelope.ts"
-import { replyOf, failureOf } from "./messages.ts"
+import { replyOf, actorErrorOf } from "./messages.ts"
 import type { Placement } from "./Placement.ts"
 import { patienceMs, type Router, storablePatienceMs } from "./Router.ts"
 
@@ -125,7 +125,7 @@ export const makeForwarding = <Request>({ lease, placement, router, tell }: Forw
         if ("broken" in reply) return yield* Effect.die(new Error(`${id} broke on ${node}`))
         if ("failure" in reply) {
           record(forwarded.with({ outcome: "refused" }))
-          return yield* failureOf(reply.failure)
+          return yield* actorErrorOf(reply.failure)
         }
         record(forwarded.with({ outcome: "answered" }))
         return replyOf(reply.answer)

@@ -8,7 +8,7 @@ import type { ActorKind, ActorRef } from "../src/journal/Journal.ts"
 import type { Lease } from "../src/journal/Lease.ts"
 import { freshBody } from "../src/seed.ts"
 import type { Activation } from "./live.ts"
-import { answered, type NodeReply } from "./messages.ts"
+import { answerReply, type NodeReply } from "./messages.ts"
 import type { Residents } from "./residents.ts"
 import type { Router } from "./Router.ts"
 
@@ -60,7 +60,7 @@ export const makeQueueing = <Snapshot, Request>({ kind, lease, residents, router
   const answer = (id: string, workspace: string, request: unknown): NodeReply | undefined => {
     if (!isAsked(request)) return undefined
     const actor = residents.get(id)
-    return answered({ kind: "found", body: JSON.stringify({ waitingFor: actor && here(actor, workspace) }) })
+    return answerReply({ kind: "found", body: JSON.stringify({ waitingFor: actor && here(actor, workspace) }) })
   }
 
   return { waitingFor, answer }

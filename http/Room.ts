@@ -15,7 +15,7 @@ import { Context, Layer } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { answersUnread, bodiesUnfinished, record, requestsRefused } from "../src/telemetry/metrics.ts"
 import { Refused } from "./errors.ts"
-import { connectionOf } from "./headers.ts"
+import { socketOf } from "./headers.ts"
 import { type Peer, peerOf } from "./Peer.ts"
 
 export interface RoomOptions {
@@ -112,7 +112,7 @@ export const makeRoom = (peers: ReadonlySet<Peer>, options: RoomOptions, now: ()
       lookedAt = at
       look()
     }
-    peerOf(connectionOf(request))?.cameWith(keyId)
+    peerOf(socketOf(request))?.cameWith(keyId)
     if (unread === 0) return undefined
     const own = answers.get(keyId)
     if (own !== undefined && (own.count >= options.answersPerKey || own.bytes >= options.shareBytes)) {

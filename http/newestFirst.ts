@@ -6,7 +6,7 @@ import type { Db } from "../src/database/handle.ts"
 import { Database } from "../src/database/Database.ts"
 import type { Position } from "../src/database/newestFirst.ts"
 import { Cursors, type Filter } from "./Cursors.ts"
-import { type List, rowsOf } from "./pagination.ts"
+import { type List, pageSize } from "./pagination.ts"
 
 interface PageOptions<Row> {
   readonly list: List
@@ -36,7 +36,7 @@ export const makePages = Effect.gen(function* () {
 
   return Effect.fnUntraced(function* <Row>(asked: PageOptions<Row>) {
     const { after, filter } = yield* cursors.open(asked.place, asked.query.cursor, asked.filter ?? {}, asked.defaults)
-    const limit = rowsOf(asked.list, asked.query.limit)
+    const limit = pageSize(asked.list, asked.query.limit)
     const [at, id] = after ?? []
     const position = typeof at === "number" && typeof id === "string" ? { at, id } : undefined
     const found = yield* database.run(`${asked.list}.list`, (db) =>

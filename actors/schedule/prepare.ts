@@ -1,4 +1,5 @@
 /** Completes what a schedule is told: its configuration as it is now, its instants, and what keeps it from firing. */
+import { unreachable } from "../live.ts"
 import { Effect, Semaphore } from "effect"
 import type { AgentView, Directory } from "../../src/agents/Directory.ts"
 import type { DatabaseUnavailable } from "../../src/database/Database.ts"
@@ -10,7 +11,7 @@ import { clockworkOf, type StoredSchedule } from "../../src/schedules/shown.ts"
 import type { Command, Firing, Next, ScheduleCommand } from "../../machines/schedule/commands.ts"
 import type { Context } from "../../machines/schedule/context.ts"
 import type { Snapshot } from "../../machines/schedule/chart.ts"
-import { type Declined, Unreachable } from "../Actor.ts"
+import type { Declined, Unreachable } from "../Actor.ts"
 import type { ActorView } from "../Kind.ts"
 import type { Decided } from "./Decided.ts"
 import type { IsOver } from "./lastTurn.ts"
@@ -59,8 +60,6 @@ const countMany = (clockwork: Clockwork, first: number, last: number) =>
       yield* Effect.yieldNow
     }
   }).pipe(counting.withPermit)
-
-const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
 
 export const makePrepare = ({ decided, directory, isOver, read }: SchedulePreparing) => {
   /** Somebody who it works for may not work now. */

@@ -11,7 +11,7 @@ import type { ActorView } from "../Kind.ts"
 import { Threads } from "../thread/Threads.ts"
 import { threadAfter } from "./ids.ts"
 import type { Outcome } from "./requests.ts"
-import { makeStanding } from "./standing.ts"
+import { makeIdentityCheck } from "./standing.ts"
 
 const readTurn = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Struct({ turnId: Schema.String })))
 
@@ -50,7 +50,7 @@ const failureOf = (error: ActorError): AttemptFailure => {
 export const makeSubmit = Effect.gen(function* () {
   const threads = yield* Threads
   const reads = yield* ThreadReads
-  const isDisabled = yield* makeStanding
+  const isDisabled = yield* makeIdentityCheck
 
   const send = (
     { parent, ref: { id, workspace }, snapshot: { context } }: ActorView<Snapshot>,

@@ -2,6 +2,7 @@
  * How an input would run if it were admitted now: asked for every input that waits, each time a
  * command might admit one, so it must be answered from memory.
  */
+import { unreachable } from "../live.ts"
 import { Effect } from "effect"
 import type { MessageContent, SubmitMode } from "../../src/domain/content.ts"
 import type { Failure } from "../../src/domain/failure.ts"
@@ -15,7 +16,7 @@ import { profileOf } from "../../src/threads/pinnedProfile.ts"
 import type { Admission, Plan } from "../../machines/thread/commands.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
 import type { Input } from "../../src/domain/input.ts"
-import { Unreachable } from "../Actor.ts"
+import type { Unreachable } from "../Actor.ts"
 import type { ActorView } from "../Kind.ts"
 import { settingsOf, type ThreadSettings } from "./settings.ts"
 import { type ToolkitOf, hooksAbout } from "./tools/toolkit.ts"
@@ -31,8 +32,6 @@ export type AdmissionOf = (thread: ThreadSettings, input: Wanting) => Effect.Eff
 
 /** Whether the thread's profile selects the model, or the models, that a selector means. */
 export type Selects = (thread: ThreadSettings, selector: string) => Effect.Effect<boolean, Unreachable>
-
-const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
 
 const refuse = (code: Failure["code"], text: string): Admission => ({ refused: { code, text } })
 

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { freshId } from "../../src/seed.ts"
 import type { ActorError, Reply } from "../Actor.ts"
-import { explain } from "./replies/refusals.ts"
+import { declinedFor } from "./replies/refusals.ts"
 import type { Of, ThreadRequest } from "./requests.ts"
 import { withOrigin } from "./sending.ts"
 import type { ThreadCaller, Threads } from "./Threads.ts"
@@ -19,7 +19,8 @@ type Asked = "submit" | "retry" | "edit" | "remove" | "promote" | "resolve" | "c
 export const makeAsking = ({ ask, sendOrPost }: AskingOptions): Pick<Threads["Service"], Asked> => ({
   submit: (asked, threadId, { content, expectedTurnId, mode, model, origin }) => {
     // The chart would say so as well; said here, it also holds for a submit that is posted.
-    if (mode === "steer" && model !== undefined) return Effect.fail(explain({ error: "model_not_allowed_with_steer" }))
+    if (mode === "steer" && model !== undefined)
+      return Effect.fail(declinedFor({ error: "model_not_allowed_with_steer" }))
     const request = {
       type: "submit" as const,
       fresh: true as const,

@@ -1,4 +1,5 @@
 /** How a thread comes to be: what its agent, its profile and its identities have to be, and what it is born with. */
+import { unreachable } from "../live.ts"
 import { Effect } from "effect"
 import type { Directory } from "../../src/agents/Directory.ts"
 import type { AgentView } from "../../src/agents/agentCache.ts"
@@ -14,7 +15,7 @@ import type { Envelope } from "../envelope.ts"
 import type { Birth } from "../Registry.ts"
 import { notInProfile } from "./replies/refusals.ts"
 import type { ThreadRequest } from "./requests.ts"
-import { threadRef, unreachable, withOrigin } from "./sending.ts"
+import { threadRef, withOrigin } from "./sending.ts"
 import type { NewThread, ThreadCaller } from "./Threads.ts"
 
 interface Creating {

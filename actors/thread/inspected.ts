@@ -11,7 +11,7 @@ export const threadInspected = defineInspected<Fact, thread.FoldedThread>({
   beginsAtTurns: true,
   begin: thread.begin,
   factOf,
-  evolve: thread.evolve,
+  evolve: thread.evolveFolded,
   stateOf: thread.stateIn,
   entered: thread.entered,
   told: ["idle", "failed", "cancelled"],

@@ -3,12 +3,13 @@
  * waiting inputs would run, what stands behind calls, and which hooks are asked about what. Mostly from
  * memory: a turn without tools and hooks asks for nothing.
  */
+import { unreachable } from "../live.ts"
 import { Effect } from "effect"
 import { flatMapNow } from "../../src/now.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
 import type { Turn } from "../../machines/thread/context.ts"
 import { responseSubject, resultSubject, subjectOf } from "../../machines/thread/subject.ts"
-import { Declined, Unreachable } from "../Actor.ts"
+import { Declined, type Unreachable } from "../Actor.ts"
 import type { ActorView } from "../Kind.ts"
 import { makeAdmissions } from "./admissions.ts"
 import type { Prepared, Preparing } from "./prepared.ts"
@@ -18,8 +19,6 @@ import { makeSubmits } from "./submits.ts"
 import { hooksAbout, toolkitIn, withHooks } from "./tools/toolkit.ts"
 import { makeVerdicts } from "./tools/verdicts.ts"
 import { makeWaitAnswers, queued } from "./tools/waitAnswers.ts"
-
-const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
 
 /** The tool, or whatever stood in its place, has been reached: hooks see what it said. */
 const told: ReadonlySet<string> = new Set(["tool_error", "tool_timeout", "toolset_unreachable", "toolset_unauthorized"])

@@ -1,4 +1,5 @@
 /** Messages on their way to a thread: to its owner, or by the inbox where that cannot be reached. */
+import { unreachable } from "../live.ts"
 import { Effect, Schema } from "effect"
 import type { Bus } from "../../src/bus/Bus.ts"
 import { sibling } from "../../src/domain/ids.ts"
@@ -10,7 +11,7 @@ import { shardOf } from "../../src/journal/shard.ts"
 import type { Quotas } from "../../src/quotas/Quotas.ts"
 import { forwarded, record } from "../../src/telemetry/metrics.ts"
 import type { ThreadAttributes } from "../../src/threads/detail.ts"
-import { type ActorError, KeyReused, type Reply, Unreachable } from "../Actor.ts"
+import { type ActorError, KeyReused, type Reply } from "../Actor.ts"
 import { replayed, rowOf } from "../kept.ts"
 import { isUnknown } from "../Registry.ts"
 import { isStorable } from "./forwardable.ts"
@@ -23,8 +24,6 @@ export const threadRef = (workspace: string, threadId: string): ActorRef => ({
   kind: "thread",
   id: threadId
 })
-
-export const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
 
 /** Who sent a message, with what is said of where it came from. */
 export const withOrigin = (principal: Principal, origin: Origin | undefined): Principal =>

@@ -15,7 +15,7 @@ import type { Principal } from "../../src/domain/principal.ts"
 import { Lease } from "../../src/journal/Lease.ts"
 import type { Operation, OperationResult, OperationState } from "../../src/operations/operation.ts"
 import { type ResolvedState, unsuccessful } from "../../src/operations/outcomes.ts"
-import { hasAsked, isOwn } from "../../src/operations/requester.ts"
+import { hasAsked, isOwnRequest } from "../../src/operations/requester.ts"
 import { type HeldOperation, holdOperation, resolveOperation, type StoredOperation } from "../../src/operations/rows.ts"
 import { makeAgentActions } from "../agents/actions.ts"
 import type { Caller } from "../Caller.ts"
@@ -206,7 +206,7 @@ const make = Effect.gen(function* () {
   const approve = Effect.fnUntraced(function* (caller: Caller["Service"], id: string) {
     const { principal, workspace } = caller
     const refuse = ({ requester }: StoredOperation) =>
-      requester !== undefined && isOwn(requester, caller) ? own : undefined
+      requester !== undefined && isOwnRequest(requester, caller) ? own : undefined
     const outcomes: ReadonlyArray<OperationState> = ["approved", "completed", "failed"]
     const fail = (tx: Tx, stored: StoredOperation, why: Refused) =>
       resolve(tx, workspace, stored, "failed", principal, refusalResult(why))
@@ -274,7 +274,7 @@ const make = Effect.gen(function* () {
         caller,
         id,
         "denied",
-        ({ requester }) => (requester !== undefined && isOwn(requester, caller) ? own : undefined),
+        ({ requester }) => (requester !== undefined && isOwnRequest(requester, caller) ? own : undefined),
         reason
       ),
     cancel: (caller, id) =>

@@ -10,7 +10,7 @@ import { Caller } from "../Caller.ts"
 import { Refused } from "../errors.ts"
 import { lean } from "../lean.ts"
 import { Cursors } from "../Cursors.ts"
-import { rowsOf } from "../pagination.ts"
+import { pageSize } from "../pagination.ts"
 import { Streams } from "../streams/Streams.ts"
 import { noThread } from "../threads/refusals.ts"
 import { makeLongPoll } from "./longPoll.ts"
@@ -63,7 +63,7 @@ export const EventsHandlers = Layer.unwrap(
               workspace,
               threadId,
               order: filter.order === "desc" ? ("desc" as const) : ("asc" as const),
-              limit: rowsOf("events", limit),
+              limit: pageSize("events", limit),
               ...(ofTurn === undefined ? {} : { turnId: ofTurn }),
               ...(afterSeq > 0 ? { afterSeq } : {}),
               ...(typeof position === "number" ? { position } : {})

@@ -9,7 +9,7 @@ import { Caller, holding } from "../Caller.ts"
 import { versionOf } from "../charts/version.ts"
 import { Cursors } from "../Cursors.ts"
 import { Refused } from "../errors.ts"
-import { rowsOf } from "../pagination.ts"
+import { pageSize } from "../pagination.ts"
 import { shownStep } from "./shown.ts"
 
 const noActor = () => new Refused({ error: "not_found", message: "no such actor" })
@@ -72,7 +72,7 @@ export const ActorsHandlers = HttpApiBuilder.group(
         const order = filter.order === "desc" ? "desc" : "asc"
         const [position] = after ?? []
         const from = typeof position === "number" ? position : undefined
-        const limit = rowsOf("actorSteps", query.limit)
+        const limit = pageSize("actorSteps", query.limit)
         const steps = yield* inspecting.steps(workspace, found, {
           order,
           limit,

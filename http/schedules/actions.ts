@@ -14,7 +14,7 @@ import {
   patchSchedule
 } from "../../src/schedules/rows.ts"
 import { ScheduleInput, SchedulePatch } from "../../src/schedules/schedule.ts"
-import { shown, startingRun, type StoredSchedule } from "../../src/schedules/shown.ts"
+import { shownSchedule, startingRun, type StoredSchedule } from "../../src/schedules/shown.ts"
 import type { Asking } from "../actions/Action.ts"
 import { defineAction } from "../actions/defineAction.ts"
 import { refuseBody } from "../badInput.ts"
@@ -54,7 +54,7 @@ const isNotChanged = (why: SchedulePatchRefusal) => {
 
 const placeOf = ({ agentId, id }: StoredSchedule) => `/v1/agents/${agentId}/schedules/${id}`
 const answer = (schedule: StoredSchedule) =>
-  jsonAnswer({ schedule: shown(schedule) }, 200, { etag: etag(schedule.rev) })
+  jsonAnswer({ schedule: shownSchedule(schedule) }, 200, { etag: etag(schedule.rev) })
 
 const One = { agentId: Schema.String, scheduleId: Schema.String }
 const ifMatch = Schema.optionalKey(Schema.String)
@@ -89,7 +89,10 @@ export const makeScheduleActions = Effect.gen(function* () {
           const created = await createSchedule(tx, workspace, params.agentId, params.input, by, lease.now())
           if ("refused" in created) return isNotMade(created)
           made.set(params, created.id)
-          return jsonAnswer({ schedule: shown(created) }, 201, { location: placeOf(created), etag: etag(created.rev) })
+          return jsonAnswer({ schedule: shownSchedule(created) }, 201, {
+            location: placeOf(created),
+            etag: etag(created.rev)
+          })
         },
         changed: (_, params) => wake(made.get(params))
       }

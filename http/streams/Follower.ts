@@ -1,6 +1,6 @@
 /**
  * What one watcher of a thread is told: decided from hints as they come and from what is read of the log. It reads
- * nothing itself; `followThread` does, whenever it asks for it.
+ * nothing itself; `makeFollowThread` does, whenever it asks for it.
  *
  * It is behind first, and whenever an event or a status did not go straight through: the log is read until all that is
  * known to exist has been passed on, and the status is told. Then it is live, and hints go straight through.

@@ -44,7 +44,7 @@ const followActor = Effect.fnUntraced(function* (
   return steps
 })
 
-export const followHints =
+export const makeFollowHints =
   (bus: Bus["Service"], inspecting: Inspecting["Service"]) =>
   (watch: Watch, wanted: Wanted, actorId?: string) =>
   (watcher: Watcher): Effect.Effect<void, DatabaseUnavailable, Scope.Scope> =>

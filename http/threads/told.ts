@@ -21,13 +21,13 @@ const toAnswer = ({ body, kind, replayed }: Told, headers: Record<string, string
   return { status: statuses[kind], body, headers }
 }
 
-export const ofThread = (told: Told) =>
-  toAnswer(told, {
-    ...(told.version === undefined ? {} : { etag: etag(told.version) }),
-    ...(told.kind === "created" ? createdAt(told.body, threadId, "/v1/threads/") : {})
+export const answerOfThread = (reply: Told) =>
+  toAnswer(reply, {
+    ...(reply.version === undefined ? {} : { etag: etag(reply.version) }),
+    ...(reply.kind === "created" ? createdAt(reply.body, threadId, "/v1/threads/") : {})
   })
 
-export const ofInput = (thread: string) => (told: Told) =>
-  toAnswer(told, told.kind === "created" ? createdAt(told.body, inputId, `/v1/threads/${thread}/queue/`) : {})
+export const answerOfInput = (thread: string) => (reply: Told) =>
+  toAnswer(reply, reply.kind === "created" ? createdAt(reply.body, inputId, `/v1/threads/${thread}/queue/`) : {})
 
-export const ofWait = (told: Told) => toAnswer(told, {})
+export const answerOfWait = (reply: Told) => toAnswer(reply, {})

@@ -4,7 +4,7 @@ import { ThreadReads } from "../../src/threads/ThreadReads.ts"
 import { json } from "../answers.ts"
 import { Caller } from "../Caller.ts"
 import { Cursors } from "../Cursors.ts"
-import { rowsOf } from "../pagination.ts"
+import { pageSize } from "../pagination.ts"
 import { noThread } from "./refusals.ts"
 
 interface Asked {
@@ -25,7 +25,7 @@ export const makeTurns = Effect.gen(function* () {
       workspace,
       threadId,
       order: filter.order === "asc" ? "asc" : "desc",
-      limit: rowsOf("turns", limit),
+      limit: pageSize("turns", limit),
       ...(typeof position === "number" ? { position } : {})
     })
     if (found === undefined) return yield* noThread()

@@ -26,7 +26,7 @@ import { Caller } from "../Caller.ts"
 import { Refused } from "../errors.ts"
 import { etag, meets } from "../etag.ts"
 import { makePages, positionOf } from "../newestFirst.ts"
-import { makeRoom } from "../quotas.ts"
+import { makeQuotaCheck } from "../quotas.ts"
 import { refuseBody, refuseUrl } from "../badInput.ts"
 import { jsonAnswer, makeWrites } from "../writes.ts"
 
@@ -69,7 +69,7 @@ export const ToolsetsHandlers = HttpApiBuilder.group(
     const pages = yield* makePages
     const schemas = yield* Schemas
     const toolsets = yield* Toolsets
-    const roomFor = yield* makeRoom
+    const roomFor = yield* makeQuotaCheck
     const writes = yield* makeWrites
 
     /** What the operator does not allow to be asked, such as http where private networks are closed. */

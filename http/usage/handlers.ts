@@ -14,7 +14,7 @@ import { Api } from "../Api.ts"
 import { Caller } from "../Caller.ts"
 import { Cursors, type Filter } from "../Cursors.ts"
 import { Refused } from "../errors.ts"
-import { rowsOf } from "../pagination.ts"
+import { pageSize } from "../pagination.ts"
 
 const usualDays = 30
 
@@ -77,7 +77,7 @@ export const UsageHandlers = HttpApiBuilder.group(
         if (days instanceof Refused) return yield* days
         const { agentId, groupBy = "day", model } = filter
         const asked = { from: days.first, to: days.last, agentId, model, groups: usageGroupsOf(groupBy) ?? [] }
-        const rows = rowsOf("usage", limit)
+        const rows = pageSize("usage", limit)
         const found = yield* database.run("usage.list", (db) =>
           listUsage(db, workspace, asked, { after: positionOf(after), limit: rows + 1 })
         )

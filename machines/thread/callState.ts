@@ -63,7 +63,7 @@ const passed = (call: Call, isPlaced: boolean): Call => {
 }
 
 /** After its tool_intent. */
-export const wanted = ({ detail, event }: ToolIntent): Call => {
+export const intendedCall = ({ detail, event }: ToolIntent): Call => {
   const { approval, hooks = [], response: _, started, ...rest } = detail
   const { providerToolCallId, toolCallId, toolInput: input, toolName: name } = event
   const call = {
@@ -79,10 +79,10 @@ export const wanted = ({ detail, event }: ToolIntent): Call => {
 }
 
 /** After a call_started: a place is its own. */
-export const placed = (call: Call): Call => passed(call, true)
+export const placedCall = (call: Call): Call => passed(call, true)
 
 /** After a hook_decision about it. A deny is followed by its result, an ask by a wait. */
-export const judged = (call: Call, { detail, event: { hook } }: HookDecisionFact): Call => {
+export const judgedCall = (call: Call, { detail, event: { hook } }: HookDecisionFact): Call => {
   if (hook.decision === "deny") return call
   const { decided = {} } = call
   const [asked, ...later] = call.hooks
@@ -99,7 +99,7 @@ export const judged = (call: Call, { detail, event: { hook } }: HookDecisionFact
 }
 
 /** After a wait_created for it. */
-export const parkedOn = (call: Call, wait: OpenWait): Call => {
+export const parkedCall = (call: Call, wait: OpenWait): Call => {
   const returned = returnedOf(call)
   if (returned !== undefined) return { ...call, state: { type: "askingResult", returned, wait } }
   const types = { role_approval: "approving", hook_ask: "asking", client_tool: "client" } as const
@@ -107,7 +107,7 @@ export const parkedOn = (call: Call, wait: OpenWait): Call => {
 }
 
 /** After a wait_resolved: where the fact has no detail, its result follows. */
-export const answered = (call: Call, { detail }: WaitResolved): Call => {
+export const answeredCall = (call: Call, { detail }: WaitResolved): Call => {
   const { state } = call
   if (!("wait" in state)) return call
   const isPlaced = detail?.started === true
@@ -130,7 +130,7 @@ export const answered = (call: Call, { detail }: WaitResolved): Call => {
 }
 
 /** After a result_received: hooks are to judge what it has returned. */
-export const returned = (call: Call, { detail }: ResultReceived): Call => ({
+export const returnedCall = (call: Call, { detail }: ResultReceived): Call => ({
   ...call,
   hooks: detail.hooks,
   state: onwardResult(detail.returned, detail.hooks, detail.started)

@@ -25,7 +25,7 @@ interface GuardArgs {
 }
 
 /** How a waiting input would run, as the command says. */
-export const admissionOf = (event: Command, input: Input): Admission => {
+export const admissionFor = (event: Command, input: Input): Admission => {
   const admission = "admissions" in event ? event.admissions[input.inputId] : undefined
   if (admission === undefined) throw new Error(`${event.type} does not say how ${input.inputId} would run`)
   return admission
@@ -81,7 +81,7 @@ export const guards = {
     pending.some((input) => turns.joins(input, turn, "admissions" in event ? event.admissions : {})),
   nextRefused: ({ context, event }: GuardArgs) => {
     const next = turns.nextInput(context.pending)
-    return "admissions" in event && next !== undefined && "refused" in admissionOf(event, next)
+    return "admissions" in event && next !== undefined && "refused" in admissionFor(event, next)
   },
 
   // The thread as a whole

@@ -21,7 +21,7 @@ import { makeInterest, roundMs } from "./interest.ts"
 import { keepLink, signed } from "./NatsLink.ts"
 import type { NatsSettings } from "./natsSettings.ts"
 import { makePeerNews } from "./peerNews.ts"
-import { makePeers } from "./peers.ts"
+import { makeNodePeers } from "./peers.ts"
 import { type BusKind, makeReceiving } from "./receiving.ts"
 import { type BusKey, makeSignatures } from "./signature.ts"
 import { topicWatched } from "./topics.ts"
@@ -49,7 +49,7 @@ const make = Effect.fnUntraced(function* ({ keys, lease, name, pingMs, settings 
   const services = yield* Effect.context<never>()
   const run = Effect.runForkWith(services)
   const signatures = makeSignatures(keys, lease.now)
-  const peers = makePeers(
+  const peers = makeNodePeers(
     keys.map(({ name }) => name),
     lease.nodes
   )

@@ -20,7 +20,7 @@ export interface NodePeers {
   readonly strangers: () => ReadonlyArray<NodePeer>
 }
 
-export const makePeers = (own: ReadonlyArray<string>, nodes: () => ReadonlyArray<NodePeer>): NodePeers => {
+export const makeNodePeers = (own: ReadonlyArray<string>, nodes: () => ReadonlyArray<NodePeer>): NodePeers => {
   const understands = ({ signs }: NodePeer) => {
     const [theirs] = signs ?? []
     const [ours] = own

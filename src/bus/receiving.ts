@@ -2,14 +2,14 @@
 import type { Msg } from "@nats-io/transport-node"
 import { Effect, Result } from "effect"
 import { busIgnored, busReceived, busUnsigned, record } from "../telemetry/metrics.ts"
-import type { makePeers } from "./peers.ts"
+import type { makeNodePeers } from "./peers.ts"
 import type { makeSignatures, TakenCounts } from "./signature.ts"
 import * as wire from "./wire.ts"
 
 export type BusKind = "hint" | "wake" | "auth" | "nodes" | "presence" | "request" | "answer"
 
 interface Receiving {
-  readonly peers: Pick<ReturnType<typeof makePeers>, "unsigned">
+  readonly peers: Pick<ReturnType<typeof makeNodePeers>, "unsigned">
   readonly run: (effect: Effect.Effect<void>) => unknown
   readonly signatures: ReturnType<typeof makeSignatures>
 }

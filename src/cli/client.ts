@@ -55,7 +55,7 @@ const refusal = (status: number, body: unknown) =>
 export const isRefusal = ({ cause }: ReturnType<typeof failure>) =>
   cause instanceof NotServed && cause.status >= 400 && cause.status < 500
 
-export const open = ({ base, key }: Connected, path: string, init: RequestInit = {}) =>
+const open = ({ base, key }: Connected, path: string, init: RequestInit = {}) =>
   Effect.tryPromise({
     try: (signal) =>
       fetch(base + path, { ...init, signal, headers: { authorization: `Bearer ${key}`, ...init.headers } }),
@@ -96,7 +96,7 @@ export const field = (value: unknown, ...path: ReadonlyArray<string>): string =>
 export const at = (value: unknown, ...path: ReadonlyArray<string>): unknown =>
   path.reduce<unknown>((inner, name) => (isJsonObject(inner) ? inner[name] : undefined), value)
 
-export const list = (value: unknown, name: string): ReadonlyArray<unknown> => {
+export const listIn = (value: unknown, name: string): ReadonlyArray<unknown> => {
   const found = at(value, name)
   return Array.isArray(found) ? found : []
 }

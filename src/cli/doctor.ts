@@ -5,7 +5,7 @@ import { createServer } from "node:net"
 import { dirname } from "node:path"
 import pg from "pg"
 import { exposures, natsSettings } from "../bus/natsSettings.ts"
-import { makePeers } from "../bus/peers.ts"
+import { makeNodePeers } from "../bus/peers.ts"
 import { busKeys } from "../bus/signature.ts"
 import { type Mode, Settings } from "../config.ts"
 import type { EncryptionKey } from "../crypto/envelope.ts"
@@ -143,7 +143,7 @@ const checkPeers = Effect.fn("cli.doctor.peers")(
   function* (url: Redacted.Redacted<string>, keys: ReadonlyArray<EncryptionKey>) {
     const nodes = yield* onDatabase(url, liveNodes)
     const own = busKeys(keys.map(({ key }) => Redacted.value(key))).map(({ name }) => name)
-    return makePeers(own, () => nodes)
+    return makeNodePeers(own, () => nodes)
       .strangers()
       .map(({ name }) =>
         bad(

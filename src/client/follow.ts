@@ -9,7 +9,7 @@
  */
 import type { Troupe } from "./client.ts"
 import { TroupeError } from "./errors.ts"
-import { type Frame, framesOf } from "./frames.ts"
+import { type Frame, readFrames } from "./frames.ts"
 import type { components } from "./types.ts"
 
 /** A ThreadEvent, as it stands in the log. */
@@ -63,7 +63,7 @@ async function* lines(
   for (let connection = 0; !signal.aborted; connection++) {
     let leaves = false
     try {
-      for await (const frame of framesOf((both) => open(path(), { signal: both }), signal)) {
+      for await (const frame of readFrames((both) => open(path(), { signal: both }), signal)) {
         if (frame.event === "ready") {
           failures = 0
           onLine?.(true)

@@ -56,7 +56,7 @@ const sizeIn = (bytes: Buffer) => {
   }
 }
 
-export const look = (bytes: Buffer, declared: ImageFormat): Picture | ImageProblem => {
+export const readPicture = (bytes: Buffer, declared: ImageFormat): Picture | ImageProblem => {
   if (!signatures[declared](bytes))
     return { error: "image_format_mismatch", message: `the bytes are no ${declared} image` }
   const found = sizeIn(bytes)

@@ -63,7 +63,7 @@ const makeRoom = async (tx: Db, space: string, fingerprint: string): Promise<Rea
   return rows.flatMap((row) => (row.id === null ? [] : [storedOperation(row).operation]))
 }
 
-export const park = async (tx: Db, workspace: string, parked: ParkedRequest, at: number): Promise<Parked> => {
+export const parkRequest = async (tx: Db, workspace: string, parked: ParkedRequest, at: number): Promise<Parked> => {
   const { action, agentId, request, requester } = parked
   const space = toUuid(workspace)
   const fingerprint = fingerprintOf(parked)

@@ -11,7 +11,7 @@ import { pipeline, Transform } from "node:stream"
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib"
 import type { Dispatcher } from "undici"
 import { errors } from "undici"
-import { asOutboundFailure, failed, type OutboundFailure } from "./OutboundFailure.ts"
+import { asOutboundFailure, outboundFailure, type OutboundFailure } from "./OutboundFailure.ts"
 
 export interface ExchangeRequest {
   readonly method: string
@@ -40,7 +40,7 @@ const decoders = { gzip: createGunzip, "x-gzip": createGunzip, br: createBrotliD
 type Coding = keyof typeof decoders
 const isCoding = (text: string): text is Coding => Object.hasOwn(decoders, text)
 
-const tooLarge = (most: number) => failed("too_large", `the body is larger than ${most} bytes`)
+const tooLarge = (most: number) => outboundFailure("too_large", `the body is larger than ${most} bytes`)
 
 /** Passes on at most so many bytes of what was sent (X2). */
 const counted = (most: number) => {
@@ -62,13 +62,13 @@ const failureOf = (error: unknown): OutboundFailure => {
   const known = asOutboundFailure(error)
   if (known !== undefined) return known
   const code = undiciCodeOf(error)
-  if (error instanceof errors.HeadersOverflowError) return failed("too_large", "the headers are too large")
-  if (error instanceof errors.InvalidArgumentError) return failed("protocol", "the request is not valid HTTP")
+  if (error instanceof errors.HeadersOverflowError) return outboundFailure("too_large", "the headers are too large")
+  if (error instanceof errors.InvalidArgumentError) return outboundFailure("protocol", "the request is not valid HTTP")
   if (error instanceof errors.HTTPParserError || error instanceof errors.ResponseContentLengthMismatchError)
-    return failed("protocol", "the answer is not valid HTTP")
-  if (/^(Z_|ERR_BROTLI|ERR__ERROR)/.test(code)) return failed("protocol", "the body cannot be decoded")
+    return outboundFailure("protocol", "the answer is not valid HTTP")
+  if (/^(Z_|ERR_BROTLI|ERR__ERROR)/.test(code)) return outboundFailure("protocol", "the body cannot be decoded")
   // Else the connection broke, before the headers or within the body.
-  return failed("protocol", "the connection was lost", true)
+  return outboundFailure("protocol", "the connection was lost", true)
 }
 
 /** One value a name, as `Headers` joins them. */
@@ -102,7 +102,7 @@ export const exchange = async (
   const onAbort = () => ended.abort(signal?.reason)
   signal?.addEventListener("abort", onAbort, { once: true })
   const expires = (what: string, ms: number) =>
-    setTimeout(() => ended.abort(failed("timeout", `${what} within ${ms} ms`)), ms)
+    setTimeout(() => ended.abort(outboundFailure("timeout", `${what} within ${ms} ms`)), ms)
   let timer = expires("no answer", headerTimeoutMs)
   const over = () => {
     clearTimeout(timer)
@@ -127,9 +127,9 @@ export const exchange = async (
     }
     const { headers, statusCode: status } = answer
     if (status >= 300 && status < 400)
-      throw refuse(failed("redirect", `the server answered with a redirect (${status})`))
+      throw refuse(outboundFailure("redirect", `the server answered with a redirect (${status})`))
     if (status < 200 || status > 599)
-      throw refuse(failed("protocol", `the server answered with a status that is none (${status})`))
+      throw refuse(outboundFailure("protocol", `the server answered with a status that is none (${status})`))
     const coding = String(headers["content-encoding"] ?? "identity")
       .trim()
       .toLowerCase()
@@ -139,7 +139,7 @@ export const exchange = async (
     const decoding = !bodiless && coding !== "identity" && coding !== ""
     // One coding, and one that was asked for: a stack of them is nobody's need.
     if (decoding && !isCoding(coding))
-      throw refuse(failed("protocol", "the body has a content coding that was not asked for"))
+      throw refuse(outboundFailure("protocol", "the body has a content coding that was not asked for"))
     if (!bodiless && Number(headers["content-length"] ?? 0) > maxBytes) throw refuse(tooLarge(maxBytes))
 
     clearTimeout(timer)

@@ -26,7 +26,12 @@ import { takePlace } from "./enlisting.ts"
 import * as refusals from "./refusals.ts"
 import { readSubscription, type StoredSubscription, wasChanged } from "./rows.ts"
 import { seedId } from "./seedId.ts"
-import { settingsOf, SubscriptionChange, type SubscriptionInput, type SubscriptionPatch } from "./subscription.ts"
+import {
+  subscriptionSettingsOf,
+  SubscriptionChange,
+  type SubscriptionInput,
+  type SubscriptionPatch
+} from "./subscription.ts"
 import { Subscriptions } from "./Subscriptions.ts"
 
 /** Who changes it. `seed`: what the request is known by where it comes again. */
@@ -127,7 +132,7 @@ export const makeChanging = Effect.gen(function* () {
   /** What making it would be refused with. */
   const checkCreate = Effect.fnUntraced(function* (by: ChangedBy, made: NewSubscription) {
     const { workspace } = by
-    yield* checked(by, made.agentId, settingsOf(made))
+    yield* checked(by, made.agentId, subscriptionSettingsOf(made))
     yield* withdrawing<void, NoPlaceWords | "tried">("subscriptions.place (tried)", async (tx) => {
       const placed = await place(tx, workspace, made, freshId("subscription"))
       return Result.fail(Result.isFailure(placed) ? placed.failure : "tried")
@@ -137,7 +142,7 @@ export const makeChanging = Effect.gen(function* () {
   const create = Effect.fnUntraced(function* (asked: ChangedBy, made: NewSubscription) {
     const { principal: by, seed, workspace } = asked
     const { agentId, enabled = true, feedId } = made
-    const settings = settingsOf(made)
+    const settings = subscriptionSettingsOf(made)
     yield* checked(asked, agentId, settings)
     const id = seed === undefined ? freshId("subscription") : seedId(workspace, seed)
     const { lastSeq } = yield* withdrawing<Placed, NoPlaceWords>("subscriptions.place", (tx) =>
@@ -158,11 +163,11 @@ export const makeChanging = Effect.gen(function* () {
   const meant = Effect.fnUntraced(function* (by: ChangedBy, { fits, patch, subscriptionId }: SubscriptionEdit) {
     const { workspace } = by
     const stored = yield* find(workspace, subscriptionId)
-    if (fits?.(stored.version) === false) return yield* Effect.fail(refusals.changed)
+    if (fits?.(stored.version) === false) return yield* Effect.fail(refusals.subscriptionChanged)
     const whole = merged(changeable(stored), patch)
     if (Result.isFailure(whole))
       return yield* Effect.fail<refusals.UnfitSettings>({ _tag: "UnfitSettings", cause: whole.failure })
-    const settings = settingsOf(whole.success)
+    const settings = subscriptionSettingsOf(whole.success)
     yield* checked(by, stored.subscription.agentId, settings, stored.settings)
     const { enabled = true } = whole.success
     const { cursor } = patch
@@ -211,7 +216,7 @@ export const makeChanging = Effect.gen(function* () {
     { fits, subscriptionId }: Omit<SubscriptionEdit, "patch">
   ) {
     const stored = yield* find(workspace, subscriptionId)
-    return fits?.(stored.version) === false ? yield* Effect.fail(refusals.changed) : stored
+    return fits?.(stored.version) === false ? yield* Effect.fail(refusals.subscriptionChanged) : stored
   })
 
   const remove = Effect.fnUntraced(function* (

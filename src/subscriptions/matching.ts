@@ -47,7 +47,8 @@ const heldFeeds = 10_000
 const known = new LRUCache<string, Known>({ max: heldFeeds })
 
 /** Messages of an agent's own, by tool or lease, are passed over unless it wants them. */
-export const isOwn = (principal: Principal, agentId: string) => principal.type === "agent" && principal.id === agentId
+export const isOwnMessage = (principal: Principal, agentId: string) =>
+  principal.type === "agent" && principal.id === agentId
 
 /** What nobody has judged yet may match anywhere. */
 const anywhere = (id: string, messages: ReadonlyArray<unknown>): Hit => ({
@@ -66,7 +67,7 @@ const hitOf = (id: string, said: ReadonlyArray<ConditionSays>): ReadonlyArray<Hi
 
 /** Those that want messages of this principal. What only the feed knows is not known yet. */
 const asked = ({ subscribers }: Known, principal: Principal) =>
-  subscribers.filter(({ agentId, includeSelf }) => includeSelf || !isOwn(principal, agentId))
+  subscribers.filter(({ agentId, includeSelf }) => includeSelf || !isOwnMessage(principal, agentId))
 
 const judgedOf = (messages: ReadonlyArray<SentMessage>, principal: Principal): ReadonlyArray<JudgedMessage> =>
   messages.map(({ data, tags = [], text }) => ({ text, tags, data, principal, seq: 0, appendedAt: 0 }))
@@ -93,7 +94,7 @@ const judgeHere = (
   })
 
 /** M1: undefined where this node remembers nothing of the feed. */
-export const judge = (
+export const judgeMessages = (
   conditions: ConditionJudge["Service"],
   workspace: string,
   feedId: string,

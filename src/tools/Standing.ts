@@ -59,7 +59,7 @@ export interface Sight {
 
 const keyOf = (workspace: string, toolsetId: string) => workspace + toolsetId
 
-export const makeStanding = Effect.fnUntraced(function* (
+export const makeToolsetStanding = Effect.fnUntraced(function* (
   write: (sight: Sight) => Effect.Effect<void, DatabaseUnavailable>
 ) {
   const known = new LRUCache<string, Omit<Seen, "reason">>({ max: heldToolsets })

@@ -12,7 +12,7 @@ import { listingOf, type Listed } from "./mcp/listing.ts"
 import type { McpFailure } from "./mcp/McpFailure.ts"
 import { type McpServer, Sessions } from "./mcp/Sessions.ts"
 import { Schemas, type Unjudged } from "./Schemas.ts"
-import { makeStanding, seenOf } from "./Standing.ts"
+import { makeToolsetStanding, seenOf } from "./Standing.ts"
 
 const refreshEvery = "5 seconds"
 
@@ -69,7 +69,7 @@ export const makeFollowing = Effect.fnUntraced(function* ({ changed, serverOf }:
   const { probe, probedOf } = yield* makeProbing
   const keyOf = (workspace: string, toolsetId: string) => workspace + toolsetId
 
-  const standing = yield* makeStanding(
+  const standing = yield* makeToolsetStanding(
     Effect.fnUntraced(function* ({ seen, server, toolsetId, workspace }) {
       const before = yield* database.atomically("toolsets.seen", (tx) =>
         noteSeen(tx, workspace, toolsetId, server, seen)

@@ -8,7 +8,7 @@
  */
 import { isDeepStrictEqual } from "node:util"
 import { isJsonObject } from "../domain/jsonValue.ts"
-import { type Block, isBlocks, nameBytes, wordsOf } from "./blocks.ts"
+import { type Block, isBlocks, nameBytes, blockText } from "./blocks.ts"
 
 const parsed = (text: string): unknown => {
   try {
@@ -43,7 +43,7 @@ const others = (output: unknown, content: ReadonlyArray<Block>): ReadonlyArray<B
   )
 }
 
-const asRead = (output: unknown) => (isBlocks(output) ? output.map(wordsOf).join("\n") : output)
+const asRead = (output: unknown) => (isBlocks(output) ? output.map(blockText).join("\n") : output)
 
 /** `content` are the blocks that came beside the output, if any did. */
 export const readingOf = (output: unknown, content?: unknown): unknown => {
@@ -52,6 +52,6 @@ export const readingOf = (output: unknown, content?: unknown): unknown => {
   const told = asRead(value)
   const beside = others(output, content)
     .filter((block) => !named.has(block))
-    .map(wordsOf)
+    .map(blockText)
   return beside.length === 0 ? told : [typeof told === "string" ? told : JSON.stringify(told), ...beside].join("\n")
 }

@@ -19,7 +19,7 @@ import { limits } from "../domain/limits.ts"
 import { raiseAuthRevision } from "../keys/rows.ts"
 import { Effect } from "effect"
 import { DatabaseUnavailable, isUnavailable } from "../database/Database.ts"
-import type { Outcome, DueDelivery } from "./attempt.ts"
+import type { AttemptOutcome, DueDelivery } from "./attempt.ts"
 import type { WebhookDisabledReason } from "./webhook.ts"
 
 /** U1. Longer than an attempt may take. */
@@ -144,7 +144,7 @@ const toldText = `with ${waitsForNothing}, told as (select * from unnest($1::uui
 
 interface Told {
   readonly delivery: DueDelivery
-  readonly outcome: Outcome
+  readonly outcome: AttemptOutcome
 }
 
 const toldValues = (told: ReadonlyArray<Told>) => [

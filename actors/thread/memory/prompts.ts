@@ -20,7 +20,7 @@ import { imagesOf } from "../../../src/tools/images.ts"
 import { readingOf } from "../../../src/tools/reading.ts"
 import { MemoryRoom } from "../room.ts"
 import { summarised } from "./summaries.ts"
-import { type LoggedFactBody, toldOf } from "../replies/rows.ts"
+import { type LoggedFactBody, loggedFactBody } from "../replies/rows.ts"
 import type { Context } from "../../../machines/thread/context.ts"
 import { isPublic, typesOf } from "../../../machines/thread/facts.ts"
 
@@ -190,7 +190,7 @@ const isSummary = (fact: Placed) => fact.type === "compacted" && fact.detail !==
 const weighed = (messages: ReadonlyArray<PromptMessage>) =>
   messages.reduce((sum, message) => sum + perMessage + weigh(message), perThread)
 
-const placed = (fact: LoggedFact): Placed => ({ ...toldOf(fact), pos: fact.pos, seq: fact.seq })
+const placed = (fact: LoggedFact): Placed => ({ ...loggedFactBody(fact), pos: fact.pos, seq: fact.seq })
 
 /** Positions: what a summary covers lies at or below `from`. */
 export interface Stretch {

@@ -11,7 +11,7 @@ import { limits } from "../../../src/domain/limits.ts"
 import type { Principal } from "../../../src/domain/principal.ts"
 import { Lease } from "../../../src/journal/Lease.ts"
 import type { OperationAction } from "../../../src/operations/operation.ts"
-import { park } from "../../../src/operations/parking.ts"
+import { parkRequest } from "../../../src/operations/parking.ts"
 import { Policies } from "../../../src/operations/Policies.ts"
 import type { CallBy } from "../settings.ts"
 import { begunBy } from "./derivedIds.ts"
@@ -58,7 +58,7 @@ export const makeApproval = Effect.gen(function* () {
       ...(by.turnId === undefined ? {} : { from: { threadId: by.threadId, turnId: by.turnId, hops: by.hops } })
     } as const
     const { operation, written } = yield* database.atomically("operations.park", (tx) =>
-      park(
+      parkRequest(
         tx,
         by.workspace,
         { id: begunBy("operation", toolCallId), action, agentId: agentId ?? by.agentId, request, requester },

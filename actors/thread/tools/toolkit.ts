@@ -111,7 +111,7 @@ export const emptyToolkit: Toolkit = {
   run: (_, { name }) => Effect.succeed({ failure: unknownTool(name) })
 }
 
-export const noTools: Tools = { toolkit: () => Effect.succeed(emptyToolkit) }
+export const emptyTools: Tools = { toolkit: () => Effect.succeed(emptyToolkit) }
 
 /**
  * Hooks that are asked about this, from a place on. A thread that reviews for another's hook is reviewed by no agent.

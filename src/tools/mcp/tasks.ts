@@ -10,7 +10,7 @@ import { Effect, Fiber, Schedule, Schema, type Scope } from "effect"
 import { isJsonObject } from "../../domain/jsonValue.ts"
 import { limits } from "../../domain/limits.ts"
 import { type Tool, ownName } from "../Tool.ts"
-import { attempt, changed, McpFailure } from "./McpFailure.ts"
+import { attempt, failureWith, McpFailure } from "./McpFailure.ts"
 import { answerWithin } from "./transport.ts"
 import { type CallRequest, metaOf } from "./callRequest.ts"
 import { wantsInput } from "./unsupported.ts"
@@ -40,7 +40,7 @@ const isPassing = ({ reason }: McpFailure) => reason === "unreachable" || reason
 
 /** W2. */
 const unheard = (failure: McpFailure) =>
-  changed(failure, { reason: "lost", message: `nothing more is heard of the task: ${failure.message}` })
+  failureWith(failure, { reason: "lost", message: `nothing more is heard of the task: ${failure.message}` })
 
 const ended = (said: string, { statusMessage }: Task) =>
   new McpFailure({ reason: "refused", message: statusMessage ? `${said}: ${statusMessage.slice(0, 2_000)}` : said })
