@@ -1,6 +1,6 @@
 /** What reaches a schedule's mailbox: the chart's commands without what is looked up when they arrive. */
 import { Option, Schema } from "effect"
-import { AskedRun } from "../../src/schedules/asked.ts"
+import { AskedRun } from "../../src/schedules/askedRuns.ts"
 import type { ScheduleCommand } from "../../machines/schedule/commands.ts"
 
 const Configure = Schema.Struct({ type: Schema.Literal("configure") })

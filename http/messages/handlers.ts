@@ -9,10 +9,10 @@ import { Api } from "../Api.ts"
 import { decodeJson } from "../Body.ts"
 import { idempotent } from "../Idempotency.ts"
 import { lean } from "../lean.ts"
-import { threadCallerOf } from "../threads/asked.ts"
+import { threadCallerOf } from "../threads/threadCaller.ts"
 import { makeImageChecks } from "../images/refusing.ts"
 import { refuseOrigin } from "../threads/refusals.ts"
-import { answerOfInput } from "../threads/told.ts"
+import { answerOfInput } from "../threads/answers.ts"
 import { submitWords } from "./api.ts"
 
 const decodeInput = decodeJson(MessageInput)

@@ -15,10 +15,10 @@ import { Api } from "../Api.ts"
 import { Caller } from "../Caller.ts"
 import { Refused } from "../errors.ts"
 import { idempotent } from "../Idempotency.ts"
-import { threadCallerOf } from "../threads/asked.ts"
+import { threadCallerOf } from "../threads/threadCaller.ts"
 import { makeImageChecks } from "../images/refusing.ts"
 import { noThread } from "../threads/refusals.ts"
-import { answerOfInput } from "../threads/told.ts"
+import { answerOfInput } from "../threads/answers.ts"
 import { editWords, removeWords, promoteWords } from "./api.ts"
 
 const noInput = () => new Refused({ error: "not_found", message: "no such input in this thread" })
