@@ -5,7 +5,7 @@
 import { Option, Schema } from "effect"
 import { idOf } from "../src/domain/ids.ts"
 import { type ActorError, type Reply, type Draining, KeyReused, reasons, Declined, Unreachable } from "./Actor.ts"
-import { kindOf, numberOf } from "./kept.ts"
+import { answerNumbers, kindOf, numberOf } from "./kept.ts"
 
 /** Raised when a node of before would misunderstand; those that differ do not talk, and the inbox serves. */
 const version = Schema.Literal(1)
@@ -59,7 +59,7 @@ export const unwillings = ["stranger", "fenced", "draining", "late", "malformed"
 export type Unwilling = (typeof unwillings)[number]
 
 const Answered = Schema.Struct({
-  status: Schema.Literals([200, 201, 204]),
+  status: Schema.Literals(answerNumbers),
   body: Schema.String,
   replayed: Schema.optionalKey(Schema.Boolean),
   version: Schema.optionalKey(Schema.Int)
