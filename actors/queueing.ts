@@ -1,6 +1,6 @@
 /**
- * What the jobs of an actor stand in line for, wherever it lives: for people to see. Another node is asked only while
- * it says that jobs stand in line there. No answer is as good as none waiting.
+ * People see what an actor's jobs stand in line for, wherever it lives. Another node is asked only while it says that
+ * jobs stand in line there. No answer is as good as none waiting.
  */
 import { Effect, Option, Schema } from "effect"
 import { WaitingFor } from "../src/domain/thread.ts"
@@ -16,7 +16,7 @@ import type { Router } from "./Router.ts"
 const patienceMs = 500
 
 const QueueQuestion = Schema.Struct({ look: Schema.Literal("waitingFor") })
-const asked: typeof QueueQuestion.Type = { look: "waitingFor" }
+const queueQuestion: typeof QueueQuestion.Type = { look: "waitingFor" }
 const isAsked = Schema.is(QueueQuestion)
 
 const readTold = Schema.decodeUnknownOption(
@@ -43,7 +43,7 @@ export const makeQueueing = <Snapshot, Request>({ kind, lease, residents, router
       if (node === undefined || owner === lease.incarnation()) return Effect.succeed(undefined)
       return router
         .ask(
-          { to: node.incarnation, at: lease.now(), kind, workspace, id, command: freshBody(), request: asked },
+          { to: node.incarnation, at: lease.now(), kind, workspace, id, command: freshBody(), request: queueQuestion },
           patienceMs
         )
         .pipe(

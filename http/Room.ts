@@ -1,6 +1,6 @@
 /**
- * How much of this node's memory clients may hold with what is under way: answers that nobody reads, bodies that do not
- * end.
+ * Clients may hold only so much of this node's memory with what is under way: answers that nobody reads, bodies that
+ * do not end.
  *
  * H1. Answers: what the kernel has not taken. At most `answerBytes` for the node (503 above), `answersPerKey` of one
  *     key at once and `shareBytes` of it (429 above). Looked at as often as every 50 ms while requests come: no request

@@ -1,5 +1,4 @@
 /** How a thread comes to be: what its agent, its profile and its identities have to be, and what it is born with. */
-import { unreachable } from "../live.ts"
 import { Effect } from "effect"
 import type { Directory } from "../../src/agents/Directory.ts"
 import type { AgentView } from "../../src/agents/agentCache.ts"
@@ -12,6 +11,7 @@ import type { ThreadAttributes } from "../../src/threads/detail.ts"
 import { profileOf } from "../../src/threads/pinnedProfile.ts"
 import { type ActorError, Declined, type Reply } from "../Actor.ts"
 import type { Envelope } from "../envelope.ts"
+import { unreachable } from "../live.ts"
 import type { Birth } from "../Registry.ts"
 import { notInProfile } from "./replies/refusals.ts"
 import type { ThreadRequest } from "./requests.ts"
@@ -33,8 +33,8 @@ interface Creating {
 }
 
 export const makeCreate = ({ agentOf, directory, models, newId, refuseBirth, register }: Creating) => {
-  return Effect.fnUntraced(function* (asked: ThreadCaller, { agentId, message, ...thread }: NewThread) {
-    const { principal, workspace } = asked
+  return Effect.fnUntraced(function* (caller: ThreadCaller, { agentId, message, ...thread }: NewThread) {
+    const { principal, workspace } = caller
     yield* refuseBirth(workspace) ?? Effect.void
     const agent = yield* agentOf(workspace, agentId)
     if (agent === undefined)
@@ -56,7 +56,7 @@ export const makeCreate = ({ agentOf, directory, models, newId, refuseBirth, reg
         message: `model: no model is available for ${model}.`
       })
     }
-    if (model !== undefined && asked.anyModel !== true && !isSelected(models, profile, model))
+    if (model !== undefined && caller.anyModel !== true && !isSelected(models, profile, model))
       return yield* notInProfile()
     for (const identity of [thread.identity, agent.identity, principal.identity]) {
       if (identity !== undefined && directory.identityDisabled(workspace, identity)) {
@@ -84,7 +84,7 @@ export const makeCreate = ({ agentOf, directory, models, newId, refuseBirth, reg
     return yield* register(
       threadRef(workspace, newId()),
       { parent: agentId, attributes: JSON.stringify(attributes) },
-      { request, ...(asked.key === undefined ? {} : { key: asked.key }) }
+      { request, ...(caller.key === undefined ? {} : { key: caller.key }) }
     )
   })
 }

@@ -1,8 +1,7 @@
 /**
- * What became of a request that may have been taken before: its answer, from what the log and the rows show. An answer
- * to a wait is not among them: the wait's own row knows the answer that it was given (http/waits/resolving.ts).
+ * A request that may have been taken before gets the answer that the log and the rows show. Answers to waits are not
+ * among them: the wait's own row knows the answer that it was given (http/waits/resolving.ts).
  */
-import { unreachable } from "../live.ts"
 import { Effect } from "effect"
 import { samePrincipal } from "../../src/domain/principal.ts"
 import type { ActorRef, Journal, StoredInput } from "../../src/journal/Journal.ts"
@@ -12,6 +11,7 @@ import { readAdmitted, readInput } from "../../src/threads/view.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
 import type { Reply, Unreachable } from "../Actor.ts"
 import type { ActorView } from "../Kind.ts"
+import { unreachable } from "../live.ts"
 import type { AdmissionOf } from "./admissions.ts"
 import * as answers from "./replies/answers.ts"
 import type { ThreadRequest } from "./requests.ts"

@@ -59,7 +59,7 @@ export interface ThreadKindOptions extends Preparing {
   readonly booked: Spending["Service"]["booked"]
   /** The outcome of a call of a model is in the journal. */
   readonly used: UsageCounts["Service"]["add"]
-  readonly endings: TurnEnds
+  readonly turnEnds: TurnEnds
   readonly perform: Perform
   readonly prompts: Prompts
   readonly tails: Tails
@@ -77,7 +77,7 @@ export type ThreadKind = Kind<Snapshot, ThreadRequest, Prepared, Job, ThreadWrit
 export const makeThreadKind = ({
   booked,
   bus,
-  endings,
+  turnEnds,
   perform,
   prompts,
   tails,
@@ -227,7 +227,7 @@ export const makeThreadKind = ({
       const { turn } = before.context
       for (const fact of written.said) {
         count(fact, turn)
-        if (fact.turnId !== null && typeOf(fact).ends !== undefined) endings.over(fact.turnId)
+        if (fact.turnId !== null && typeOf(fact).ends !== undefined) turnEnds.over(fact.turnId)
       }
       prompts.committed(ref.id, before.context, written.said)
       if (written.use !== undefined) used(written.use)
@@ -261,7 +261,7 @@ export const makeThreadKind = ({
       if (before.context.pending !== next.context.pending)
         bus.publish({ ...about, type: "queue", pending: next.context.pending.length })
     },
-    jobs: { resume, run: runOf, lost: lostOutcome, perform },
+    jobs: { resume, run: runOf, lostOutcome, perform },
     moments: { nextDue: ({ desk, snapshot }) => nextDue(snapshot, desk), due: { type: "due" } },
     remote: { forwardable, decodeRequest, priorReply: makePriorReply(preparing) },
     inspected: threadInspected,

@@ -3,7 +3,6 @@
  * waiting inputs would run, what stands behind calls, and which hooks are asked about what. Mostly from
  * memory: a turn without tools and hooks asks for nothing.
  */
-import { unreachable } from "../live.ts"
 import { Effect } from "effect"
 import { flatMapNow } from "../../src/now.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
@@ -11,6 +10,7 @@ import type { Turn } from "../../machines/thread/context.ts"
 import { responseSubject, resultSubject, subjectOf } from "../../machines/thread/subject.ts"
 import { Declined, type Unreachable } from "../Actor.ts"
 import type { ActorView } from "../Kind.ts"
+import { unreachable } from "../live.ts"
 import { makeAdmissions } from "./admissions.ts"
 import type { Prepared, Preparing } from "./prepared.ts"
 import type { Of, ThreadRequest } from "./requests.ts"
@@ -21,7 +21,12 @@ import { makeVerdicts } from "./tools/verdicts.ts"
 import { makeWaitAnswers, queued } from "./tools/waitAnswers.ts"
 
 /** The tool, or whatever stood in its place, has been reached: hooks see what it said. */
-const told: ReadonlySet<string> = new Set(["tool_error", "tool_timeout", "toolset_unreachable", "toolset_unauthorized"])
+const reachedCodes: ReadonlySet<string> = new Set([
+  "tool_error",
+  "tool_timeout",
+  "toolset_unreachable",
+  "toolset_unauthorized"
+])
 
 export const makePrepare = (preparing: Preparing) => {
   const { admissionOf, journal, spendOf, tools } = preparing
@@ -115,7 +120,7 @@ export const makePrepare = (preparing: Preparing) => {
     const admissions = yield* admissionsOf(being)
     const { failure, toolCallId } = request
     const call = turn.calls.find((other) => other.toolCallId === toolCallId)
-    if (call === undefined || (failure !== undefined && !told.has(failure.code)))
+    if (call === undefined || (failure !== undefined && !reachedCodes.has(failure.code)))
       return { at, command: { ...request, at, admissions } }
     const { hooks } = yield* toolkitOf(being, turn)
     return {

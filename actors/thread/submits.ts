@@ -1,5 +1,4 @@
 /** Inputs on their way to the chart: whether they were taken before, whether they may be, and how they would run. */
-import { unreachable } from "../live.ts"
 import { Effect } from "effect"
 import { sibling } from "../../src/domain/ids.ts"
 import { flatMapNow } from "../../src/now.ts"
@@ -9,6 +8,7 @@ import { knownInput } from "../../machines/thread/context.ts"
 import type { UserMessage } from "../../machines/thread/facts.ts"
 import type { Declined, Unreachable } from "../Actor.ts"
 import type { ActorView } from "../Kind.ts"
+import { unreachable } from "../live.ts"
 import type { AdmissionsOf } from "./admissions.ts"
 import { inputAnswer, inputTaken, notTaken } from "./earlier.ts"
 import type { Prepared, Preparing } from "./prepared.ts"

@@ -188,7 +188,7 @@ const make = Effect.gen(function* () {
               Effect.flatMap(command(), (tell) => writes.change(name, (tx) => answered(tx, tell))),
               responseOf
             )
-        return Effect.tap(done, way.told)
+        return Effect.tap(done, way.afterwards)
       }
     }
   }
@@ -201,11 +201,11 @@ const make = Effect.gen(function* () {
     isPost: boolean
   ): Answering<R> => {
     const request: ParkedRequest = { action: action.name, agentId, request: params, requester: requesterOf(caller) }
-    let told: ReadonlyArray<Operation> = []
+    let changed: ReadonlyArray<Operation> = []
     const parking = async (tx: Parameters<typeof parkRequest>[0]) => {
       const { operation, written } = await parkRequest(tx, caller.workspace, request, lease.now())
       if (operation === undefined) return full
-      told = written
+      changed = written
       return parked(operation)
     }
     const name = `${action.name} (parked)`
@@ -215,7 +215,7 @@ const make = Effect.gen(function* () {
       : Effect.map(Effect.andThen(checked, writes.change(name, parking)), responseOf)
     return Effect.tap(answered, () =>
       Effect.sync(() => {
-        for (const operation of told) announce(caller.workspace, operation)
+        for (const operation of changed) announce(caller.workspace, operation)
       })
     )
   }
@@ -231,8 +231,8 @@ const make = Effect.gen(function* () {
         const { principal, workspace } = caller
         return flatMapNow(action.agentOf?.(workspace, params) ?? nobody, (about) => {
           const agentId = about ?? (principal.type === "agent" ? principal.id : undefined)
-          const asked = { action: action.name, principal: principal.type, agentId }
-          return flatMapNow(policies.parks(workspace, asked), (parks) =>
+          const ruled = { action: action.name, principal: principal.type, agentId }
+          return flatMapNow(policies.parks(workspace, ruled), (parks) =>
             parks || also?.parks === true
               ? parkNow(action, caller, params, agentId, isPost)
               : runNow(action, askingOf(caller), params, agentId, isKept)

@@ -1,5 +1,5 @@
 /**
- * What holds of every key that a key makes, whether it is a new one or takes the place of another.
+ * Rules of every key that a key makes, whether it is a new one or takes the place of another.
  *
  * U1. It may do no more than its maker, ends no later, and has the identity that its maker is bound to: whoever is
  *     shown a token can use it.

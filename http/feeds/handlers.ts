@@ -116,14 +116,14 @@ export const FeedsHandlers = HttpApiBuilder.group(
         const { endSeq, startSeq, tailOffset, waitSeconds = 0 } = query
         if (tailOffset !== undefined && (startSeq !== undefined || endSeq !== undefined)) return yield* tailWithRange
         const caller = yield* reader("read", { feedId, ...query })
-        const asked = {
+        const range = {
           ...(startSeq === undefined ? {} : { startSeq }),
           ...(endSeq === undefined ? {} : { endSeq }),
           ...(tailOffset === undefined ? {} : { tailOffset }),
           limit: pageSize("feedMessages", query.limit)
         }
-        const read = database.run("feeds.read", (db) => readMessages(db, caller.workspace, feedId, asked))
-        const page = yield* waitSeconds > 0 && mayCome(asked)
+        const read = database.run("feeds.read", (db) => readMessages(db, caller.workspace, feedId, range))
+        const page = yield* waitSeconds > 0 && mayCome(range)
           ? poll(request, caller, { feedId, waitMs: waitSeconds * 1000, read })
           : read
         if (page === undefined) return yield* refusedNoFeed

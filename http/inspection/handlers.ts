@@ -46,7 +46,7 @@ export const ActorsHandlers = HttpApiBuilder.group(
     })
 
     /** Where in the log is asked for; undefined: now. */
-    const placeOf = Effect.fnUntraced(function* (
+    const posAskedFor = Effect.fnUntraced(function* (
       workspace: string,
       found: FoundActor,
       { pos, seq }: { readonly pos?: number | undefined; readonly seq?: number | undefined }
@@ -94,7 +94,7 @@ export const ActorsHandlers = HttpApiBuilder.group(
         const { caller, found } = yield* find(actorId)
         const { inspected } = found
         const { workspace } = caller
-        const place = yield* placeOf(workspace, found, query)
+        const place = yield* posAskedFor(workspace, found, query)
         const now = place === undefined ? ((yield* inspecting.now(workspace, found)) ?? (yield* noActor())) : undefined
         const { context, doing, state, step } = now ?? (yield* inspecting.at(workspace, found, place ?? 0))
         const { head } = now ?? found

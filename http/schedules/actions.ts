@@ -52,7 +52,7 @@ const isNotChanged = (why: SchedulePatchRefusal) => {
   }
 }
 
-const placeOf = ({ agentId, id }: StoredSchedule) => `/v1/agents/${agentId}/schedules/${id}`
+const pathOf = ({ agentId, id }: StoredSchedule) => `/v1/agents/${agentId}/schedules/${id}`
 const answer = (schedule: StoredSchedule) =>
   jsonAnswer({ schedule: shownSchedule(schedule) }, 200, { etag: etag(schedule.rev) })
 
@@ -90,7 +90,7 @@ export const makeScheduleActions = Effect.gen(function* () {
           if ("refused" in created) return isNotMade(created)
           made.set(params, created.id)
           return jsonAnswer({ schedule: shownSchedule(created) }, 201, {
-            location: placeOf(created),
+            location: pathOf(created),
             etag: etag(created.rev)
           })
         },
@@ -141,9 +141,9 @@ export const makeScheduleActions = Effect.gen(function* () {
       way: {
         type: "change",
         change: async (tx, { from, workspace }, { agentId, scheduleId }) => {
-          const asked = await askForRun(tx, workspace, agentId, scheduleId, hopsOf(from), lease.now())
-          if ("refused" in asked) return asked.refused === "agent_archived" ? new Refused(agentArchived) : noSchedule
-          const run = startingRun(scheduleId, asked.runId, asked.at, "manual")
+          const placed = await askForRun(tx, workspace, agentId, scheduleId, hopsOf(from), lease.now())
+          if ("refused" in placed) return placed.refused === "agent_archived" ? new Refused(agentArchived) : noSchedule
+          const run = startingRun(scheduleId, placed.runId, placed.at, "manual")
           return jsonAnswer({ run }, 201, { location: `/v1/agents/${agentId}/schedules/${scheduleId}/runs` })
         },
         changed: (_, { scheduleId }) => wake(scheduleId)

@@ -134,14 +134,14 @@ export const SchedulesHandlers = HttpApiBuilder.group(
         const limit = pageSize("scheduleRuns", query.limit)
         const behind = readPlace(after)
         // A run goes from the inbox to its actor and from there to the log: whoever reads in this order misses none.
-        const asked = yield* database.run("schedules.asked", (db) => listAskedRuns(db, workspace, scheduleId))
+        const unheard = yield* database.run("schedules.asked", (db) => listAskedRuns(db, workspace, scheduleId))
         const schedule = yield* database.run("schedules.get", (db) => readAnySchedule(db, workspace, scheduleId))
         if (schedule?.agentId !== agentId) return yield* noSchedule
         const most = limit + 1 + (behind?.shown.length ?? 0)
         const logged = yield* database.run("schedules.runs", (db) =>
           listRuns(db, workspace, scheduleId, { before: behind?.before, limit: most, now: lease.now() })
         )
-        const { runs, next } = pageOfRuns({ open: openRuns(schedule, asked), logged, limit, behind })
+        const { runs, next } = pageOfRuns({ open: openRuns(schedule, unheard), logged, limit, behind })
         return json({ runs, ...(next && { nextCursor: cursors.seal(place, filter, next) }) })
       })
     })

@@ -221,14 +221,14 @@ const make = Effect.fnUntraced(function* (options: StreamOptions) {
 
   /** Credentials are looked up once each, however many streams and polls hold them. */
   let revision = lease.authRevision()
-  let told = false
+  let changed = false
   yield* bus.onAuthChanged(() => {
-    told = true
+    changed = true
   })
   const authorise = Effect.gen(function* () {
     const before = lease.authRevision()
-    if (before === revision && !told) return
-    told = false
+    if (before === revision && !changed) return
+    changed = false
     const tokens = Map.groupBy([...streams, ...polls], ({ token }) => token)
     yield* Effect.forEach(
       tokens,
@@ -248,7 +248,7 @@ const make = Effect.fnUntraced(function* (options: StreamOptions) {
     revision = before
   }).pipe(
     Effect.catch((cause) => {
-      told = true
+      changed = true
       return Effect.logWarning("streams could not be authorised again", cause)
     })
   )

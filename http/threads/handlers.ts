@@ -157,8 +157,8 @@ export const ThreadsHandlers = Layer.unwrap(
               const { trigger, workspace } = yield* Caller
               const { agentId, cursor, identity, limit, state, status } = query
               const includeArchived = query.includeArchived === undefined ? undefined : String(query.includeArchived)
-              const asked = { state, status, agentId, identity, includeArchived }
-              const page = yield* cursors.open(`threads ${workspace}`, cursor, asked, { includeArchived: "false" })
+              const filters = { state, status, agentId, identity, includeArchived }
+              const page = yield* cursors.open(`threads ${workspace}`, cursor, filters, { includeArchived: "false" })
               const [updatedAt, threadId] = page.after ?? []
               const { filter } = page
               if (filter.state !== undefined && filter.status !== undefined) return yield* statusWithState

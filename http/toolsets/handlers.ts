@@ -185,11 +185,11 @@ export const ToolsetsHandlers = HttpApiBuilder.group(
           const server = yield* database.run("toolsets.server", (db) => readServer(db, workspace, toolsetId))
           return server && { server, probed: yield* toolsets.refresh(workspace, toolsetId, server) }
         })
-        const done = yield* writes.postAfter("toolsets.refresh", ask, async (tx, asked) => {
+        const done = yield* writes.postAfter("toolsets.refresh", ask, async (tx, refreshed) => {
           const found =
-            asked === undefined
+            refreshed === undefined
               ? await readToolset(tx, workspace, toolsetId)
-              : await noteProbe(tx, workspace, toolsetId, asked.server, asked.probed)
+              : await noteProbe(tx, workspace, toolsetId, refreshed.server, refreshed.probed)
           return found === undefined
             ? noToolset
             : jsonAnswer({ toolset: found.toolset }, 200, { etag: etag(found.rev) })

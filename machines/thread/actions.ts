@@ -46,7 +46,7 @@ const failing = (why: (turn: Turn) => Failure) =>
 /** Says what was decided, and ends the turn with it. */
 const failWith = (d: Draft, denial: judging.HookDenial | undefined, at: number) => {
   if (denial === undefined) return
-  denial.say(d)
+  denial.emit(d)
   turn.end(d, { type: "turn_failed", failure: denial.failure }, at)
 }
 

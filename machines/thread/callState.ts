@@ -1,6 +1,6 @@
 /**
- * Where a call stands, and what each fact about it makes of that. Pure: the live thread and a fold go through it, and a
- * test holds its steps to the edges of callChart.ts, one by one and both ways.
+ * Each fact about a call moves it to another state. Pure: the live thread and a fold go through it, and a test holds
+ * its steps to the edges of callChart.ts, one by one and both ways.
  */
 import type { Rewrite } from "./commands.ts"
 import { type Call, type CallState, type OpenWait, type Returned, returnedOf, withWord } from "./context.ts"
@@ -85,14 +85,14 @@ export const placedCall = (call: Call): Call => passed(call, true)
 export const judgedCall = (call: Call, { detail, event: { hook } }: HookDecisionFact): Call => {
   if (hook.decision === "deny") return call
   const { decided = {} } = call
-  const [asked, ...later] = call.hooks
+  const [asking, ...later] = call.hooks
   // The hook that asks is not through yet.
-  const isAsking = hook.decision === "ask" && asked !== undefined
+  const isAsking = hook.decision === "ask" && asking !== undefined
   const left = detail?.hooks ?? later
   // Who defers has no opinion, and rewrites nothing.
   const next = judgedAs(
     { ...call, decided: { ...decided, [hook.index]: (decided[hook.index] ?? 0) + 1 } },
-    isAsking ? [asked, ...left] : left,
+    isAsking ? [asking, ...left] : left,
     hook.decision === "defer" ? undefined : detail?.rewrite
   )
   return isAsking ? next : passed(next, true)

@@ -81,8 +81,8 @@ const judged = (turn: Turn, fact: HookDecisionFact): Turn => {
   const rewrite = hook.decision === "allow" || hook.decision === "ask" ? detail?.rewrite : undefined
   if (hook.decision === "deny") return turn
   // The hook that asks is not through yet.
-  const hooks = ([asked, ...later]: ReadonlyArray<number>) =>
-    hook.decision === "ask" && asked !== undefined ? [asked, ...(detail?.hooks ?? later)] : detail?.hooks
+  const hooks = ([asking, ...later]: ReadonlyArray<number>) =>
+    hook.decision === "ask" && asking !== undefined ? [asking, ...(detail?.hooks ?? later)] : detail?.hooks
   return passedTurn(turn, rewrite, hooks(turn.opening?.messages[0]?.hooks ?? turn.reviewing?.hooks ?? []))
 }
 

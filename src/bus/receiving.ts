@@ -15,11 +15,11 @@ interface Receiving {
 }
 
 export const makeReceiving = ({ peers, run, signatures }: Receiving) => {
-  const told = new Set<string>()
+  const logged = new Set<string>()
   const ignore = (kind: BusKind, reason: wire.Strange, { data, subject }: Msg) => {
     record(busIgnored.with({ kind, reason }))
-    if (told.has(`${kind} ${reason}`)) return
-    told.add(`${kind} ${reason}`)
+    if (logged.has(`${kind} ${reason}`)) return
+    logged.add(`${kind} ${reason}`)
     run(
       Effect.logWarning("a message on the bus was ignored, and so will be others like it", {
         kind,

@@ -51,13 +51,13 @@ interface Line {
   readonly signal: AbortSignal
   readonly onLine: ((isOpen: boolean) => void) | undefined
   /** Said before whatever comes of a connection that is not the first. */
-  readonly again?: Frame
+  readonly reconnected?: Frame
 }
 
 /** F2. */
 async function* lines(
   { open }: Pick<Troupe, "open">,
-  { again, onLine, path, signal }: Line
+  { reconnected, onLine, path, signal }: Line
 ): AsyncGenerator<Frame, void, undefined> {
   let failures = 0
   for (let connection = 0; !signal.aborted; connection++) {
@@ -67,7 +67,7 @@ async function* lines(
         if (frame.event === "ready") {
           failures = 0
           onLine?.(true)
-          if (connection > 0 && again !== undefined) yield again
+          if (connection > 0 && reconnected !== undefined) yield reconnected
         }
         if (frame.event === "bye") leaves = true
         yield frame
@@ -143,5 +143,5 @@ export const followWorkspace = (
     path: () => `/v1/events/stream?types=${types.join(",")}`,
     signal,
     onLine,
-    again: { event: "gap", data: {} }
+    reconnected: { event: "gap", data: {} }
   })

@@ -95,16 +95,16 @@ const make = Effect.fnUntraced(function* ({
 
   const send = async (
     workspace: string,
-    asked: ExchangeRequest,
+    request: ExchangeRequest,
     caps: Caps,
     reach: Reach | undefined,
     signal: AbortSignal
   ) => {
-    const problem = urlProblemOf(asked.url, { allowPrivateNetwork, reach })
+    const problem = urlProblemOf(request.url, { allowPrivateNetwork, reach })
     if (problem !== undefined) throw outboundFailure(problem.reason, problem.message)
-    const { dispatcher, done } = pools.lend(workspace, asked.url.origin)
+    const { dispatcher, done } = pools.lend(workspace, request.url.origin)
     try {
-      const answer = await exchange(dispatcher, asked, caps, signal)
+      const answer = await exchange(dispatcher, request, caps, signal)
       answer.body.once("close", done)
       return answer
     } catch (error) {
@@ -161,8 +161,8 @@ const make = Effect.fnUntraced(function* ({
         // Bodies that go out are small and known: read whole, they have a length and can be of any kind that fetch
         // takes.
         const body = sent.body === null ? undefined : new Uint8Array(await sent.arrayBuffer())
-        const asked = { method: sent.method, url: new URL(sent.url), headers: Object.fromEntries(sent.headers), body }
-        const answer = await send(workspace, asked, caps, reach, sent.signal)
+        const request = { method: sent.method, url: new URL(sent.url), headers: Object.fromEntries(sent.headers), body }
+        const answer = await send(workspace, request, caps, reach, sent.signal)
         const bodiless = answer.status === 204 || answer.status === 205
         if (bodiless) answer.body.resume()
         return new Response(bodiless ? null : Readable.toWeb(answer.body), {

@@ -92,7 +92,7 @@ const plainHeaders = (
 /** Resolves once the headers are there; rejects with OutboundFailure, or with the reason of the caller's abort. */
 export const exchange = async (
   dispatcher: Dispatcher,
-  asked: ExchangeRequest,
+  request: ExchangeRequest,
   caps: Caps,
   signal?: AbortSignal
 ): Promise<Answered> => {
@@ -109,16 +109,16 @@ export const exchange = async (
     signal?.removeEventListener("abort", onAbort)
   }
   /** The caller's own reason is the caller's; everything else is ours. */
-  const told = (error: unknown) =>
+  const reasonOf = (error: unknown) =>
     signal?.aborted === true ? signal.reason : failureOf(ended.signal.aborted ? ended.signal.reason : error)
 
   try {
     const answer = await dispatcher.request({
-      origin: asked.url.origin,
-      path: asked.url.pathname + asked.url.search,
-      method: asked.method,
-      headers: { "user-agent": "troupe", "accept-encoding": accepted, ...asked.headers },
-      body: asked.body ?? null,
+      origin: request.url.origin,
+      path: request.url.pathname + request.url.search,
+      method: request.method,
+      headers: { "user-agent": "troupe", "accept-encoding": accepted, ...request.headers },
+      body: request.body ?? null,
       signal: ended.signal
     })
     const refuse = (failure: OutboundFailure) => {
@@ -134,7 +134,7 @@ export const exchange = async (
       .trim()
       .toLowerCase()
     // Where the parser takes nothing for a body.
-    const empty = status === 204 || asked.method === "HEAD" || headers["content-length"] === "0"
+    const empty = status === 204 || request.method === "HEAD" || headers["content-length"] === "0"
     const bodiless = empty || status === 205
     const decoding = !bodiless && coding !== "identity" && coding !== ""
     // One coding, and one that was asked for: a stack of them is nobody's need.
@@ -151,12 +151,12 @@ export const exchange = async (
       return { status, headers: plain, body: answer.body }
     }
     const stages = decoding && isCoding(coding) ? [counted(maxBytes), decoders[coding]()] : []
-    const body = new ReportedBody(told, maxBytes)
+    const body = new ReportedBody(reasonOf, maxBytes)
     pipeline([answer.body, ...stages, body], over)
     return { status, headers: plain, body }
   } catch (error) {
     over()
-    throw told(error)
+    throw reasonOf(error)
   }
 }
 
@@ -165,8 +165,8 @@ export const exchange = async (
  * said.
  */
 class ReportedBody extends Transform {
-  readonly #told: (error: unknown) => unknown
-  constructor(told: (error: unknown) => unknown, most: number) {
+  readonly #reasonOf: (error: unknown) => unknown
+  constructor(reasonOf: (error: unknown) => unknown, most: number) {
     let bytes = 0
     super({
       transform: (chunk: Uint8Array, _, done) => {
@@ -175,10 +175,10 @@ class ReportedBody extends Transform {
         else done(null, chunk)
       }
     })
-    this.#told = told
+    this.#reasonOf = reasonOf
   }
   override _destroy(error: Error | null, done: (error: Error | null) => void) {
-    const told = error === null ? null : this.#told(error)
-    done(told === null || told instanceof Error ? told : new DOMException("aborted", "AbortError"))
+    const reason = error === null ? null : this.#reasonOf(error)
+    done(reason === null || reason instanceof Error ? reason : new DOMException("aborted", "AbortError"))
   }
 }

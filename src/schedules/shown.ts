@@ -94,16 +94,16 @@ export const shownSchedule = (schedule: StoredSchedule): Schedule => {
 }
 
 /**
- * Runs that have come to nothing yet, newest first: `asked` has those that the schedule's actor may not have heard of,
- * as of a moment before the schedule was read.
+ * Runs that have come to nothing yet, newest first: `unheard` has those that the schedule's actor may not have heard
+ * of, as of a moment before the schedule was read.
  */
-export const openRuns = (schedule: StoredSchedule, asked: ReadonlyArray<ScheduleRun>): ReadonlyArray<ScheduleRun> => {
+export const openRuns = (schedule: StoredSchedule, unheard: ReadonlyArray<ScheduleRun>): ReadonlyArray<ScheduleRun> => {
   const { firing, held, queued = [] } = readCarry(schedule)
   const known = [...queued.toReversed(), firing, held].flatMap((run) =>
     run === null || run === undefined ? [] : [startingRun(schedule.id, run.runId, run.scheduledAt, run.by)]
   )
   const heard = new Set(known.map(({ id }) => id))
-  return [...known, ...asked.filter(({ id }) => !heard.has(id))].sort(
+  return [...known, ...unheard.filter(({ id }) => !heard.has(id))].sort(
     (a, b) => Date.parse(b.scheduledAt) - Date.parse(a.scheduledAt)
   )
 }

@@ -139,11 +139,11 @@ export const makeChanging = Effect.gen(function* () {
     }).pipe(Effect.catch((failure) => (failure === "tried" ? Effect.void : Effect.fail(failure))))
   })
 
-  const create = Effect.fnUntraced(function* (asked: ChangedBy, made: NewSubscription) {
-    const { principal: by, seed, workspace } = asked
+  const create = Effect.fnUntraced(function* (changedBy: ChangedBy, made: NewSubscription) {
+    const { principal: by, seed, workspace } = changedBy
     const { agentId, enabled = true, feedId } = made
     const settings = subscriptionSettingsOf(made)
-    yield* checked(asked, agentId, settings)
+    yield* checked(changedBy, agentId, settings)
     const id = seed === undefined ? freshId("subscription") : seedId(workspace, seed)
     const { lastSeq } = yield* withdrawing<Placed, NoPlaceWords>("subscriptions.place", (tx) =>
       place(tx, workspace, made, id)
@@ -180,11 +180,11 @@ export const makeChanging = Effect.gen(function* () {
     return { stored, settings, enabled: isEnabled, ...(cursor === undefined ? {} : { cursor }) }
   })
 
-  const update = Effect.fnUntraced(function* (asked: ChangedBy, patched: SubscriptionEdit) {
-    const { principal: by, workspace } = asked
+  const update = Effect.fnUntraced(function* (changedBy: ChangedBy, patched: SubscriptionEdit) {
+    const { principal: by, workspace } = changedBy
     const { subscriptionId: id } = patched
     // A2: asked before the version is, which the change itself has raised.
-    const { seed } = asked
+    const { seed } = changedBy
     if (
       seed !== undefined &&
       (yield* database.run("subscriptions.changed", (db) => wasChanged(db, workspace, id, seed)))
@@ -192,8 +192,8 @@ export const makeChanging = Effect.gen(function* () {
       return yield* find(workspace, id)
     const change = seed ?? freshId("subscription")
     for (let attempt = 1; ; attempt++) {
-      const { stored, ...wanted } = yield* meant(asked, patched)
-      const told = yield* Effect.result(
+      const { stored, ...wanted } = yield* meant(changedBy, patched)
+      const configured = yield* Effect.result(
         subscriptions.configure({
           workspace,
           id,
@@ -204,9 +204,9 @@ export const makeChanging = Effect.gen(function* () {
           by
         })
       )
-      if (Result.isSuccess(told)) break
-      const isRaced = told.failure._tag === "SubscriptionChanged" && patched.fits === undefined
-      if (!isRaced || attempt >= attempts) return yield* Effect.fail(refusals.refusedBy(told.failure))
+      if (Result.isSuccess(configured)) break
+      const isRaced = configured.failure._tag === "SubscriptionChanged" && patched.fits === undefined
+      if (!isRaced || attempt >= attempts) return yield* Effect.fail(refusals.refusedBy(configured.failure))
     }
     return yield* find(workspace, id)
   })
@@ -221,9 +221,9 @@ export const makeChanging = Effect.gen(function* () {
 
   const remove = Effect.fnUntraced(function* (
     { seed, workspace }: Pick<ChangedBy, "seed" | "workspace">,
-    asked: Omit<SubscriptionEdit, "patch">
+    edit: Omit<SubscriptionEdit, "patch">
   ) {
-    const known = yield* Effect.result(found(workspace, asked))
+    const known = yield* Effect.result(found(workspace, edit))
     if (Result.isFailure(known)) {
       // A2: it was there when it was asked for.
       if (seed !== undefined && known.failure === refusals.noSubscription) return
@@ -231,7 +231,7 @@ export const makeChanging = Effect.gen(function* () {
     }
     const { version } = known.success
     yield* subscriptions
-      .remove(workspace, asked.subscriptionId, asked.fits === undefined ? undefined : version)
+      .remove(workspace, edit.subscriptionId, edit.fits === undefined ? undefined : version)
       .pipe(Effect.mapError(refusals.refusedBy))
   })
 

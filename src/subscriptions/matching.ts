@@ -1,5 +1,5 @@
 /**
- * Which subscriptions an append wakes, found out by the node that appends.
+ * The node that appends finds out which subscriptions the append wakes.
  *
  * M1. Judged before the feed's row is held, by what this node remembers of the feed's subscriptions; where the row's
  *     revision says that they are others, they are read and judged anew in the transaction.
@@ -66,7 +66,7 @@ const hitOf = (id: string, said: ReadonlyArray<ConditionSays>): ReadonlyArray<Hi
 }
 
 /** Those that want messages of this principal. What only the feed knows is not known yet. */
-const asked = ({ subscribers }: Known, principal: Principal) =>
+const wanting = ({ subscribers }: Known, principal: Principal) =>
   subscribers.filter(({ agentId, includeSelf }) => includeSelf || !isOwnMessage(principal, agentId))
 
 const judgedOf = (messages: ReadonlyArray<SentMessage>, principal: Principal): ReadonlyArray<JudgedMessage> =>
@@ -104,7 +104,7 @@ export const judgeMessages = (
   const found = known.get(workspace + feedId)
   if (found === undefined) return Effect.succeed(undefined)
   const { rev } = found
-  const subscribers = asked(found, principal)
+  const subscribers = wanting(found, principal)
   const messages = judgedOf(sent, principal)
   const isCostly = ({ condition }: Subscriber) => condition.isCostly && !condition.needsPlace
   const until = performance.now() + mostMs
@@ -167,7 +167,10 @@ export const tellSubscribers = async (
   if (judged?.rev !== rev) {
     const read = { rev, subscribers: rev === 0 ? [] : await readSubscribers(tx, space, feed) }
     known.set(workspace + feedId, read)
-    judged = { rev, hits: judgeHere(asked(read, principal), judgedOf(messages, principal), performance.now() + mostMs) }
+    judged = {
+      rev,
+      hits: judgeHere(wanting(read, principal), judgedOf(messages, principal), performance.now() + mostMs)
+    }
   }
   const notices = judged.hits.flatMap(({ exact, id, places }) => {
     const matching = places.flatMap((place) => seqs.get(place) ?? [])

@@ -66,8 +66,8 @@ const afterFailure = (
 ): Pick<AttemptOutcome, "state" | "pauseMs"> => {
   const pause = pauses[attempts - 1]
   if (pause === undefined || attempts >= limits.webhookAttempts) return { state: "failed", pauseMs: 0 }
-  const asked = Math.min(retryAfter ?? 0, limits.webhookRetryAfterSeconds * second)
-  return { state: "pending", pauseMs: Math.round(Math.max(asked, pause * (0.9 + random * 0.2))) }
+  const wantedMs = Math.min(retryAfter ?? 0, limits.webhookRetryAfterSeconds * second)
+  return { state: "pending", pauseMs: Math.round(Math.max(wantedMs, pause * (0.9 + random * 0.2))) }
 }
 
 /** What signs for an endpoint, by its sealed secret: opening one costs more than signing with it. */

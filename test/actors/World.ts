@@ -342,7 +342,7 @@ export const startNode = Effect.fnUntraced(function* (
     const kind = makeThreadKind({
       webhooks: { has: () => false, due: () => {} },
       tails: new Tails(0),
-      endings: new TurnEnds(),
+      turnEnds: new TurnEnds(),
       bus,
       journal,
       prompts,
@@ -393,7 +393,7 @@ export const startNode = Effect.fnUntraced(function* (
       /** Asks the node; `died` when it did before it answered. */
       ask: (effect: Effect.Effect<Reply, ActorError>): Effect.Effect<Reply | "died", ActorError> =>
         Effect.raceFirst(effect, Deferred.await(died)),
-      deliver: (ref: ActorRef, envelope: Envelope<ThreadRequest>) => registry.deliver(ref, envelope),
+      deliver: (ref: ActorRef, envelope: Envelope<ThreadRequest>) => registry.tell(ref, envelope),
       /** As kill -9 does: nothing more reaches the journal, and its lease lapses. */
       kill: Effect.suspend(() => {
         store.crashed.add(incarnation)

@@ -39,7 +39,7 @@ interface Kept {
 const from = (pos: number): Kept => ({ pos, bytes: perThread, messages: [] })
 
 /** Of a public fact. */
-const placeOf = ({ pos, seq }: Placed): LogPlace => ({ pos, seq: seq ?? 0 })
+const logPlaceOf = ({ pos, seq }: Placed): LogPlace => ({ pos, seq: seq ?? 0 })
 
 const assistant = (
   fact: Placed & { readonly turnId: string; readonly event: { readonly modelId: string } },
@@ -49,7 +49,7 @@ const assistant = (
 ): Assistant => ({
   role: "assistant",
   turnId: fact.turnId,
-  at: placeOf(fact),
+  at: logPlaceOf(fact),
   modelId: fact.event.modelId,
   text,
   calls,
@@ -93,7 +93,7 @@ export const extend = (messages: Array<PromptMessage>, fact: Placed): Array<Prom
     case "user_message": {
       const retried = fact.detail?.retryOf
       const kept = retried === undefined ? messages : withoutTurn(messages, retried)
-      kept.push({ role: "user", turnId, at: placeOf(fact), n: fact.n, content: fact.event.content })
+      kept.push({ role: "user", turnId, at: logPlaceOf(fact), n: fact.n, content: fact.event.content })
       return kept
     }
     case "hook_decision":
@@ -124,7 +124,7 @@ export const extend = (messages: Array<PromptMessage>, fact: Placed): Array<Prom
       messages.push({
         role: "tool",
         turnId,
-        at: placeOf(fact),
+        at: logPlaceOf(fact),
         toolCallId,
         providerToolCallId,
         name,

@@ -33,7 +33,7 @@ export interface ActionOfTool {
  */
 export type ToolApproval = (
   by: CallBy,
-  asked: ActionOfTool,
+  actionOfTool: ActionOfTool,
   refused?: Effect.Effect<BuiltInOutcome | undefined, DatabaseUnavailable>
 ) => Effect.Effect<BuiltInOutcome | undefined, DatabaseUnavailable>
 
@@ -78,16 +78,18 @@ export const makeApproval = Effect.gen(function* () {
     return operation === undefined ? full : { output: { operation } }
   })
 
-  const approval: ToolApproval = (by, asked, refused = nothing) =>
+  const approval: ToolApproval = (by, actionOfTool, refused = nothing) =>
     Effect.flatMap(
       policies.parks(by.workspace, {
-        action: asked.action,
+        action: actionOfTool.action,
         principal: "agent",
-        agentId: asked.agentId ?? by.agentId
+        agentId: actionOfTool.agentId ?? by.agentId
       }),
       (parks) =>
         parks
-          ? Effect.flatMap(refused, (refusal) => (refusal === undefined ? parkFor(by, asked) : Effect.succeed(refusal)))
+          ? Effect.flatMap(refused, (refusal) =>
+              refusal === undefined ? parkFor(by, actionOfTool) : Effect.succeed(refusal)
+            )
           : nothing
     )
   return approval

@@ -1,6 +1,6 @@
 /**
- * What a turn may call and who judges it: a turn's toolkit is made once from its plan, and asked for every
- * response, call and result after that.
+ * A turn's toolkit knows what the turn may call and who judges it. It is made once from the turn's plan, and asked for
+ * every response, call and result after that.
  *
  * B1. A toolkit is the plan's: the version of the profile and the catalogues that were current when the turn
  *     was admitted. Roles are asked as they are now: when a response comes, and again right before a run.

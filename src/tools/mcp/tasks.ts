@@ -64,12 +64,12 @@ const watchTask = Effect.fnUntraced(function* (client: Client, scope: Scope.Scop
         signal
       })
   )
-  const again = (task: Task) => ({ while: isPassing, times: asksAgain, schedule: Schedule.spaced(pauseOf(task)) })
+  const retrying = (task: Task) => ({ while: isPassing, times: asksAgain, schedule: Schedule.spaced(pauseOf(task)) })
 
   let task = begun
   while (task.status === "working") {
     yield* Effect.sleep(pauseOf(task))
-    task = yield* ask.pipe(Effect.retry(again(task)), Effect.mapError(unheard))
+    task = yield* ask.pipe(Effect.retry(retrying(task)), Effect.mapError(unheard))
   }
   const { status } = task
   if (status === "input_required") {
@@ -78,7 +78,7 @@ const watchTask = Effect.fnUntraced(function* (client: Client, scope: Scope.Scop
   }
   if (status === "cancelled") return yield* ended("the server has cancelled the task", task)
   return yield* fetchResult.pipe(
-    Effect.retry(again(task)),
+    Effect.retry(retrying(task)),
     // Of one that has failed it is known how it ended, though it has no result.
     Effect.mapError((failure) =>
       status === "failed" ? ended(`the task has failed: ${failure.message}`, task) : unheard(failure)

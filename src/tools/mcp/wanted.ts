@@ -1,6 +1,6 @@
 /**
- * What a server asks of its client while it works on calls, and Troupe does not give: refused in words, which a call
- * that fails for it repeats.
+ * Servers may ask things of their client, while they work on calls, that Troupe does not give: they are refused in
+ * words, which a call that fails for it repeats.
  */
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/client"
 import { Effect } from "effect"

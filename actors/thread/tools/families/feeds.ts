@@ -26,6 +26,7 @@ import { awaitMessages, mayCome } from "../../../../src/feeds/waiting.ts"
 import { keepAnswer } from "../../../../src/idempotency/rows.ts"
 import type { Journal } from "../../../../src/journal/Journal.ts"
 import { shardOf } from "../../../../src/journal/shard.ts"
+import { rowOf } from "../../../kept.ts"
 import type { ToolApproval } from "../approval.ts"
 import { type BuiltInBy, builtIn, type Family, toolError } from "./builtIn.ts"
 import { limitField, shortened, usual } from "./pages.ts"
@@ -174,20 +175,20 @@ const appendTool = ({ approval, bus, conditions, database, journal }: Feeds) => 
 
   /** L2. Undefined where another node has just kept an answer for this call. */
   const appended = Effect.fnUntraced(function* (by: BuiltInBy, { feedId, ...append }: AppendInput, scope: string) {
-    let told: ReadonlyArray<string> = []
+    let subscribers: ReadonlyArray<string> = []
     const author = authorOf(by)
     const ahead = yield* judgeMessages(conditions, by.workspace, feedId, append.messages, author.principal)
     return yield* withdrawing<FeedAppended, AppendRefusal | "kept">("feeds.append", async (tx) => {
       const done = await appendMessages(tx, by.workspace, feedId, append, author, ahead, (subscriptions) => {
-        told = subscriptions
+        subscribers = subscriptions
       })
       if ("refused" in done) return Result.fail(done)
-      const row = { scope, fingerprint: scope, status: 200, body: JSON.stringify(done) }
+      const row = rowOf({ scope, fingerprint: scope }, { kind: "found", body: JSON.stringify(done) })
       return (await keepAnswer(tx, by.workspace, row)) ? Result.succeed(done) : Result.fail("kept")
     }).pipe(
       Effect.tap(() =>
         Effect.sync(() => {
-          for (const id of told) bus.wake(shardOf(id))
+          for (const id of subscribers) bus.wake(shardOf(id))
         })
       )
     )

@@ -121,11 +121,11 @@ export const schedulesFamily = ({ approval, database, mayName, now, wake }: Sche
       description: "Lists your schedules, newest first: when each fires, what it says, and what came of it last.",
       input: Schema.Struct(pageFields),
       readOnly: true,
-      run: ({ agentId, workspace }, asked) =>
+      run: ({ agentId, workspace }, page) =>
         Effect.map(
-          database.run("schedules.list", (db) => listSchedules(db, workspace, agentId, rowsAsked(asked))),
+          database.run("schedules.list", (db) => listSchedules(db, workspace, agentId, rowsAsked(page))),
           (found) => {
-            const { rows, ...more } = pageOf(asked, found.map(shownSchedule))
+            const { rows, ...more } = pageOf(page, found.map(shownSchedule))
             return { output: { schedules: rows, ...more } }
           }
         )
@@ -135,9 +135,9 @@ export const schedulesFamily = ({ approval, database, mayName, now, wake }: Sche
       description: "Gets one of your schedules, with its next instants.",
       input: Schema.Struct({ scheduleId }),
       readOnly: true,
-      run: ({ agentId, workspace }, asked) =>
+      run: ({ agentId, workspace }, page) =>
         Effect.map(
-          database.run("schedules.get", (db) => readSchedule(db, workspace, agentId, asked.scheduleId)),
+          database.run("schedules.get", (db) => readSchedule(db, workspace, agentId, page.scheduleId)),
           (found) => (found === undefined ? noSchedule : { output: { schedule: shownSchedule(found) } })
         )
     })
@@ -195,10 +195,10 @@ export const schedulesFamily = ({ approval, database, mayName, now, wake }: Sche
       run: (by, { scheduleId }, toolCallId) =>
         done(by, "schedule.run", { scheduleId }, scheduleId, toolCallId, async (tx) => {
           const runId = begunBy("scheduleRun", toolCallId)
-          const asked = await askForRun(tx, by.workspace, by.agentId, scheduleId, by.hops, now(), runId)
-          return "refused" in asked
-            ? refusal(notRun(asked))
-            : { output: { run: startingRun(scheduleId, asked.runId, asked.at, "manual") } }
+          const placed = await askForRun(tx, by.workspace, by.agentId, scheduleId, by.hops, now(), runId)
+          return "refused" in placed
+            ? refusal(notRun(placed))
+            : { output: { run: startingRun(scheduleId, placed.runId, placed.at, "manual") } }
         })
     })
   ]
