@@ -89,13 +89,13 @@ export class Desk<Request> {
 
   /** Outcomes in hand, by the names of their jobs; they count as told from now on. */
   handOver(): ReadonlyArray<readonly [name: string, outcome: Request]> {
-    const told: Array<readonly [string, Request]> = []
+    const handed: Array<readonly [string, Request]> = []
     for (const [name, task] of this.tasks) {
       if (task.state !== "done") continue
       this.tasks.set(name, { state: "told", outcome: task.outcome })
-      told.push([name, task.outcome])
+      handed.push([name, task.outcome])
     }
-    return told
+    return handed
   }
 
   /** An outcome that was told and not taken is in hand again. */

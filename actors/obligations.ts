@@ -1,6 +1,6 @@
 /**
- * What this node owes to actors of one kind that it has, or may have, and that are not in its memory: to take each up
- * again, and to tell it the outcomes of its jobs.
+ * Actors that this node has, or may have, and that are not in its memory are owed two things by it: to be taken up
+ * again, and to be told the outcomes of their jobs.
  *
  * O1. An actor enters on every way out of memory, and on every way into it that failed, as long as it may be this
  *     node's and may have something to do. It leaves when it is back in memory, when another node has it, or when there
@@ -77,7 +77,7 @@ export class Obligations<Request> {
    * An actor has left memory with something to do: it is to be taken up again. `crashes` of one that broke, `unborn`
    * one whose birth has no answer.
    */
-  lost(
+  owe(
     { crashes, desk, ref, unborn }: Pick<Owed<Request>, "ref" | "desk" | "crashes"> & { readonly unborn: boolean },
     why: Why,
     held = true

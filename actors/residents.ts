@@ -78,14 +78,14 @@ export class Residents<Snapshot, Request> {
   /** Those at rest whose moment has come, so many at most; noted again, should they not take it. */
   due(now: number, most: number): ReadonlyArray<Activation<Snapshot, Request>> {
     const due: Array<Activation<Snapshot, Request>> = []
-    const told: Array<Activation<Snapshot, Request>> = []
+    const looked: Array<Activation<Snapshot, Request>> = []
     while (due.length < most) {
       const actor = this.moments.next(now)
       if (actor === undefined) break
-      told.push(actor)
+      looked.push(actor)
       if (!actor.busy && (this.nextDue(actor) ?? Infinity) <= now) due.push(actor)
     }
-    for (const actor of told) this.note(actor)
+    for (const actor of looked) this.note(actor)
     return due
   }
 }

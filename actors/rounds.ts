@@ -54,7 +54,7 @@ export const makeRounds = ({ hinted, lease, what, whole }: Looks) => {
         bell = Deferred.makeUnsafe<void>()
         const isWhole = rung._tag === "None" || lease.now() >= next
         if (isWhole) next = lease.now() + wholeEvery
-        const asked = named
+        const due = named
         named = new Set()
         const look = isWhole
           ? Effect.andThen(
@@ -63,7 +63,7 @@ export const makeRounds = ({ hinted, lease, what, whole }: Looks) => {
                 last = performance.now()
               })
             )
-          : hinted((shard) => asked.has("all") || asked.has(shard))
+          : hinted((shard) => due.has("all") || due.has(shard))
         if (!lease.fenced()) yield* safely(look, what)
         if (!isWhole) yield* Effect.sleep(hintedEvery)
       }

@@ -21,13 +21,13 @@ import { addressOf } from "./address.ts"
 import { Quotas } from "../src/quotas/Quotas.ts"
 import { Access } from "./access.ts"
 import { Authenticate } from "./Authenticate.ts"
-import { receive, receiveNothing, textOf } from "./Body.ts"
+import { receive, receiveNothing, bodyTextOf } from "./Body.ts"
 import { Caller } from "./Caller.ts"
 import { type Credential, Credentials } from "./Credentials.ts"
 import { Refused, toRefused } from "./errors.ts"
 import { toResponse } from "./refusing.ts"
 import { isLease, Leases } from "./Leases.ts"
-import { bearerOf, connectionOf, header } from "./headers.ts"
+import { bearerOf, socketOf, header } from "./headers.ts"
 import { tooManyBytes } from "./quotas.ts"
 import { RateLimit } from "./RateLimit.ts"
 import { Coverage, unknownIn } from "./Coverage.ts"
@@ -177,7 +177,7 @@ export const layer = Layer.effect(
         return Effect.contextWith((context: Context.Context<Sent>) => {
           const body =
             error.kind === "Payload"
-              ? textOf(Context.get(context, HttpServerRequest.HttpServerRequest))
+              ? bodyTextOf(Context.get(context, HttpServerRequest.HttpServerRequest))
               : Effect.succeed("")
           return Effect.flatMap(body, (text) =>
             answer(
@@ -192,7 +192,7 @@ export const layer = Layer.effect(
         Effect.tap(answer, ({ status }) =>
           status >= 300
             ? Effect.void
-            : Effect.map(textOf(request), (text) => {
+            : Effect.map(bodyTextOf(request), (text) => {
                 quotas.add(workspace, "stored_bytes", Buffer.byteLength(text))
               })
         )
@@ -296,7 +296,7 @@ export const layer = Layer.effect(
             ? estranged(request, answers.unknown)
             : limited(request, sent, { caller, identityDisabled: false })
         }
-        const remembered = known.remembered(token, connectionOf(request))
+        const remembered = known.remembered(token, socketOf(request))
         return remembered !== undefined ? limited(request, sent, remembered) : looked(request, sent, token, known)
       })
     })

@@ -35,9 +35,9 @@ export const makePerform = (performing: Performing) => {
    * hook have not been asked. The job waits and tries again, until it begins or its turn ends.
    */
   const needed = <A, E>(what: Effect.Effect<A, E>): Effect.Effect<A> =>
-    isDone(what) ? Effect.succeed(what.value) : Effect.catch(what, (failure) => again(what, failure))
+    isDone(what) ? Effect.succeed(what.value) : Effect.catch(what, (failure) => retried(what, failure))
 
-  const again = Effect.fnUntraced(function* <A, E>(what: Effect.Effect<A, E>, failure: E) {
+  const retried = Effect.fnUntraced(function* <A, E>(what: Effect.Effect<A, E>, failure: E) {
     yield* Effect.logWarning("a job cannot begin yet: it is tried again", failure)
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, pauseMs * 2)) {
       yield* Effect.sleep(pauseMs * (0.5 + random() / 2))
@@ -113,10 +113,10 @@ export const makePerform = (performing: Performing) => {
     const { index, turnId } = asking
     const about = { ...asking, point: data.point, ...("toolCallId" in data ? { toolCallId: data.toolCallId } : {}) }
     const deliveryId = deliveryIdOf(about)
-    const asked = { type: "hook.decided" as const, ...about, deliveryId }
+    const named = { type: "hook.decided" as const, ...about, deliveryId }
     // Where the profile has no such hook, nobody knows what it is: it fails closed.
     const unknown: Outcome = {
-      ...asked,
+      ...named,
       hookId: "",
       processor: "client",
       decision: "deny",
@@ -147,7 +147,7 @@ export const makePerform = (performing: Performing) => {
         reviewer: settingsOf(being).reviews !== undefined
       })
       .pipe(
-        Effect.map((outcome): Outcome => ({ ...asked, ...known, ...outcome })),
+        Effect.map((outcome): Outcome => ({ ...named, ...known, ...outcome })),
         Effect.catchDefect((defect) =>
           Effect.map(
             Effect.logError("a hook's evaluation broke", defect),

@@ -39,7 +39,7 @@ const lookEveryAlone = "2 seconds"
 const spreadMs = 500
 const pageRows = 200
 
-export const followThread =
+export const makeFollowThread =
   (bus: Bus["Service"], reads: ThreadReads["Service"], inspecting: Inspecting["Service"]) =>
   (follow: Follow) =>
   ({ outbox, streamId }: Watcher): Effect.Effect<void, DatabaseUnavailable | Refused<"not_found">, Scope.Scope> =>

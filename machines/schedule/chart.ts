@@ -64,7 +64,7 @@ const configured = {
 } as const
 const run = {
   target: "settling",
-  actions: on("run", changes.run),
+  actions: on("run", changes.runByHand),
   description: "Somebody wants it to fire now."
 } as const
 const poison = {
@@ -105,13 +105,13 @@ export const chart = base.createMachine({
         started: {
           guard: "isOfThisRun",
           target: "settling",
-          actions: on("started", changes.start),
+          actions: on("started", changes.recordStart),
           description: "The message was accepted."
         },
         refused: {
           guard: "isOfThisRun",
           target: "settling",
-          actions: on("refused", changes.refuse),
+          actions: on("refused", changes.recordRefusal),
           description: "The message was refused, or nobody could be reached for too long."
         },
         configure: configured,

@@ -62,7 +62,7 @@ const machine = base.extend({
     list: doing(changes.list),
     listArchived: doing(changes.listArchived),
     note: doing(changes.note),
-    openWindow: doing(changes.open),
+    openWindow: doing(changes.openWindow),
     look: doing(changes.look),
     lookAgain: doing(changes.lookAgain),
     find: doing(changes.find),

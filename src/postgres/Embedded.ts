@@ -18,7 +18,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import pg from "pg"
 import { account } from "./account.ts"
 import { locate, reachable, sharedHome } from "./binaries.ts"
-import { type Cluster, freePort, halt, initialise, isInitialised, postmaster, start } from "./cluster.ts"
+import { type Cluster, freePort, halt, initialise, isInitialised, postmaster, startPostgres } from "./cluster.ts"
 import { ensureDataFolder } from "./dataFolder.ts"
 import { type Leash, makeLeash } from "./leash.ts"
 import { holder, lock } from "./lock.ts"
@@ -139,7 +139,7 @@ const bringUp = async (
   const log = join(dataFolder, "postgres.log")
   for (let attempt = 0; ; attempt++) {
     try {
-      return { pid: await start(cluster, kept.port, settings, log, hold), kept, folder, remarks }
+      return { pid: await startPostgres(cluster, kept.port, settings, log, hold), kept, folder, remarks }
     } catch (cause) {
       // Backends of a postmaster that was killed need a moment to notice.
       const lingering = cause instanceof Error && /shared memory block|still in use/.test(cause.message)
