@@ -99,15 +99,11 @@ const announced = (request: GateRequest, most: number = limits.bodyBytes) =>
 const sizeOf = ({ body }: HttpServerResponse.HttpServerResponse) =>
   body._tag === "Uint8Array" ? body.contentLength : 0
 
-/** What handlers know of a request beside itself; a caller is the same object as long as it is remembered. */
-const contexts = new WeakMap<Caller["Service"], Context.Context<Caller>>()
-const contextOf = (caller: Caller["Service"]) => {
-  const known = contexts.get(caller)
-  if (known !== undefined) return known
-  const made = Context.make(Caller, caller).pipe(Context.add(Tenant, caller.workspace))
-  contexts.set(caller, made)
-  return made
-}
+/** What handlers know of a request beside itself. Added, not merged: a merge copies the context. */
+const callingAs =
+  (caller: Caller["Service"]) =>
+  (context: Context.Context<Sent>): Context.Context<Sent | Caller> =>
+    Context.add(Context.add(context, Tenant, caller.workspace), Caller, caller)
 
 export const layer = Layer.effect(
   Authenticate,
@@ -223,7 +219,7 @@ export const layer = Layer.effect(
       const admitted = (request: GateRequest, caller: Caller["Service"]): GateAnswer => {
         const exceeded = stores === undefined ? undefined : quotas.exceeded(caller.workspace, "stored_bytes")
         if (exceeded !== undefined) return Effect.succeed(toResponse(tooManyBytes(exceeded)))
-        const handled = Effect.provideContext(answered, contextOf(caller))
+        const handled = Effect.updateContext(answered, callingAs(caller))
         const provided = stores === "rows" ? countingBody(request, caller.workspace, handled) : handled
         return takesBody !== undefined
           ? Effect.matchEffect(

@@ -7,7 +7,7 @@ import { flatMapNow } from "../../src/now.ts"
 import { refuseWith } from "../actorErrors.ts"
 import { Api } from "../Api.ts"
 import { decodeJson } from "../Body.ts"
-import { idempotent } from "../Idempotency.ts"
+import { Idempotency, idempotent } from "../Idempotency.ts"
 import { lean } from "../lean.ts"
 import { threadCallerOf } from "../threads/threadCaller.ts"
 import { makeImageChecks } from "../images/refusing.ts"
@@ -37,7 +37,8 @@ export const MessagesHandlers = Layer.unwrap(
             })
           })
         )
-      )
+      ),
+      Idempotency
     )
   })
 )

@@ -20,7 +20,7 @@ import { decodeJson } from "../Body.ts"
 import { Caller } from "../Caller.ts"
 import { Refused } from "../errors.ts"
 import { meets } from "../etag.ts"
-import { idempotent } from "../Idempotency.ts"
+import { Idempotency, idempotent } from "../Idempotency.ts"
 import { lean } from "../lean.ts"
 import { refuseForeign } from "../ownIdentity.ts"
 import { Cursors } from "../Cursors.ts"
@@ -250,7 +250,8 @@ export const ThreadsHandlers = Layer.unwrap(
               )
             })
           })
-      )
+      ),
+      Idempotency
     )
   })
 )
