@@ -4,7 +4,7 @@
  * Where it stands follows from what it knows: each command changes that, and the state is read from it.
  */
 import { setup, type SnapshotFrom } from "xstate"
-import { chartTypes } from "../step.ts"
+import { chartTypes, drafting } from "../step.ts"
 import * as changes from "./changes.ts"
 import type { Command } from "./commands.ts"
 import { blank, type Context, isArmed } from "./context.ts"
@@ -36,13 +36,11 @@ const base = setup({
 
 /** What a change makes of the context, its facts and its jobs. */
 const by = (change: (draft: changes.ScheduleDraft, event: Command) => void) =>
-  base.enqueueActions(({ context, enqueue, event }) => {
-    const draft = new changes.ScheduleDraft(context)
-    change(draft, event)
-    enqueue.assign(draft.context)
-    for (const fact of draft.facts) enqueue.emit(fact)
-    for (const { params, type } of draft.jobs) enqueue({ type, params })
-  })
+  drafting(
+    base.enqueueActions(() => {}),
+    (context: Context) => new changes.ScheduleDraft(context),
+    change
+  )
 
 type CommandOf<Type> = Extract<Command, { readonly type: Type }>
 

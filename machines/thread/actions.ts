@@ -3,7 +3,7 @@
  * The draft's facts are emitted, its jobs enqueued.
  */
 import { assertEvent, setup } from "xstate"
-import { chartTypes } from "../step.ts"
+import { chartTypes, drafting } from "../step.ts"
 import type { Failure } from "../../src/domain/failure.ts"
 import type { Input } from "../../src/domain/input.ts"
 import { answerCall, decideCall, expireCall, returnCall } from "./calls.ts"
@@ -31,13 +31,11 @@ const base = setup({
 
 /** An action of the chart from a plain function over a draft. */
 const doing = (change: (draft: Draft, event: Command) => void) =>
-  base.enqueueActions(({ context, enqueue, event }) => {
-    const draft = new Draft(context)
-    change(draft, event)
-    if (draft.context !== context) enqueue.assign(draft.context)
-    for (const fact of draft.facts) enqueue.emit(fact)
-    for (const job of draft.jobs) enqueue(job)
-  })
+  drafting(
+    base.enqueueActions(() => {}),
+    (context: Context) => new Draft(context),
+    change
+  )
 
 /** Ends the turn with a failure. */
 const failing = (why: (turn: Turn) => Failure) =>
