@@ -24,11 +24,16 @@ export type Task<Request> =
   | { readonly state: "cut" }
 
 export class Desk<Request> {
+  readonly actorId: string
   readonly tasks = new Map<string, Task<Request>>()
   /** Outcomes wait for those of other jobs. */
   gathering = false
   /** What its jobs have of the workspace's slots; absent until the first job. */
   seat: Seat | undefined
+
+  constructor(actorId: string) {
+    this.actorId = actorId
+  }
 
   get isClear() {
     return this.tasks.size === 0

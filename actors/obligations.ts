@@ -70,7 +70,8 @@ export class Obligations<Request> {
   }
 
   get(ref: Whose): Owed<Request> | undefined {
-    return this.owed.get(this.key(ref))
+    // Most of the time nothing is owed, and each commit asks.
+    return this.owed.size === 0 ? undefined : this.owed.get(this.key(ref))
   }
 
   /**
@@ -95,7 +96,7 @@ export class Obligations<Request> {
   failed(ref: ActorRef, why: Why, pos?: number) {
     const before = this.get(ref) ?? {
       ref,
-      desk: new Desk<Request>(),
+      desk: new Desk<Request>(ref.id),
       crashes: undefined,
       held: false,
       unbornUntil: undefined,
@@ -121,7 +122,7 @@ export class Obligations<Request> {
 
   /** It is back in memory, another node has it, or nothing is left to do. */
   met(ref: Whose) {
-    this.owed.delete(this.key(ref))
+    if (this.owed.size > 0) this.owed.delete(this.key(ref))
   }
 
   /** Others may take them from now on. */

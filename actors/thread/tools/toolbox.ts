@@ -115,7 +115,7 @@ export const makeTools = (families: ReadonlyArray<Family>) =>
 
     /** Made once for a version of a profile and the catalogues that it is used with, as long as the version is held. */
     const toolkits = new WeakMap<ResolvedProfile, Map<string, Toolkit>>()
-    /** The same, for the turn that asks again and again. */
+    /** The same of turns with catalogues, which ask again and again. Without any it is found as soon by the profile. */
     const known = new WeakMap<Plan, Toolkit>()
 
     const kitFor = (
@@ -125,12 +125,14 @@ export const makeTools = (families: ReadonlyArray<Family>) =>
       tools: ReadonlyArray<Tool>
     ) => {
       const held = toolkits.get(profile) ?? new Map<string, Toolkit>()
-      toolkits.set(profile, held)
+      if (held.size === 0) toolkits.set(profile, held)
       const key = catalogues.map(({ id, version }) => `${id}/${version}`).join(" ")
-      const toolkit = held.get(key) ?? toolkitOf(workspace, profile, tools)
+      const made = held.get(key)
+      if (made !== undefined) return made
+      const toolkit = toolkitOf(workspace, profile, tools)
       // Catalogues change now and then, and turns with the old ones end. An LRUCache for each of thousands of profiles
       // would hold more than the few toolkits in it.
-      if (held.size >= 16 && !held.has(key)) held.clear()
+      if (held.size >= 16) held.clear()
       held.set(key, toolkit)
       return toolkit
     }
@@ -146,7 +148,7 @@ export const makeTools = (families: ReadonlyArray<Family>) =>
             catalogues.length === 0 ? noTools : mapErrorNow(toolsets.tools(workspace, catalogues), unreachable)
           return flatMapNow(offered, (offered) => {
             const toolkit = kitFor(workspace, profile, catalogues, offered)
-            known.set(plan, toolkit)
+            if (catalogues.length > 0) known.set(plan, toolkit)
             return Effect.succeed(toolkit)
           })
         }
