@@ -24,11 +24,16 @@ export type Task<Request> =
   | { readonly state: "cut" }
 
 export class Desk<Request> {
+  readonly actorId: string
   readonly tasks = new Map<string, Task<Request>>()
   /** Outcomes wait for those of other jobs. */
   gathering = false
   /** What its jobs have of the workspace's slots; absent until the first job. */
   seat: Seat | undefined
+
+  constructor(actorId: string) {
+    this.actorId = actorId
+  }
 
   get isClear() {
     return this.tasks.size === 0
@@ -89,13 +94,13 @@ export class Desk<Request> {
 
   /** Outcomes in hand, by the names of their jobs; they count as told from now on. */
   handOver(): ReadonlyArray<readonly [name: string, outcome: Request]> {
-    const told: Array<readonly [string, Request]> = []
+    const handed: Array<readonly [string, Request]> = []
     for (const [name, task] of this.tasks) {
       if (task.state !== "done") continue
       this.tasks.set(name, { state: "told", outcome: task.outcome })
-      told.push([name, task.outcome])
+      handed.push([name, task.outcome])
     }
-    return told
+    return handed
   }
 
   /** An outcome that was told and not taken is in hand again. */

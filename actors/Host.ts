@@ -42,10 +42,10 @@ export interface HostOptions<Snapshot, Request, Command, Job, W extends WriteSet
   readonly leaving: () => boolean
   /** The actor whose desk it is, while it is in memory. */
   readonly employer: (desk: Desk<Request>) => Activation<Snapshot, Request> | undefined
-  /** The actor is gone from this node; what waited is delivered anew. */
+  /** The actor is gone from this node; what waited is told anew. */
   readonly onDropped: (live: Activation<Snapshot, Request>, why: DropReason) => void
-  /** Delivers to the actor, wherever it lives by now. */
-  readonly deliver: (
+  /** Tells the actor again, wherever it lives by now. */
+  readonly retell: (
     live: Activation<Snapshot, Request>,
     envelope: Envelope<Request>
   ) => Effect.Effect<Reply, ActorError>
@@ -68,7 +68,7 @@ const steadyMs = 250
 export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
   options: HostOptions<Snapshot, Request, Command, Job, W>
 ) => {
-  const { bulkheads, deliver, employer, fork, kind, lease, leaving, monotonic, onDropped } = options
+  const { bulkheads, retell, employer, fork, kind, lease, leaving, monotonic, onDropped } = options
   type Actor = Activation<Snapshot, Request>
 
   const { decide, decidePosted, gather } = makeDeciding(kind, lease)
@@ -90,7 +90,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
   const redeliver = (live: Actor, envelope: Envelope<Request>) => {
     const { timesLost = 0 } = envelope
     return timesLost < mostRedeliveries
-      ? deliver(live, { ...envelope, timesLost: timesLost + 1 })
+      ? retell(live, { ...envelope, timesLost: timesLost + 1 })
       : Effect.fail(unreachable())
   }
 

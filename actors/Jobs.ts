@@ -95,11 +95,11 @@ export const makeJobs = <
   const tellAll = (desk: Desk<Request>, pauseMs: number = againMs.first) => {
     desk.gathering = false
     const live = employer(desk)
-    const told = live === undefined ? [] : desk.handOver()
-    if (live !== undefined && told.length > 0)
+    const outcomes = live === undefined ? [] : desk.handOver()
+    if (live !== undefined && outcomes.length > 0)
       push(
         live,
-        told.map(([name, outcome]) => itemOf(desk, name, outcome, pauseMs))
+        outcomes.map(([name, outcome]) => itemOf(desk, name, outcome, pauseMs))
       )
   }
 
@@ -196,7 +196,7 @@ export const makeJobs = <
       if (run.repeatable || (mine && task === undefined)) {
         desk.tasks.delete(name)
         fresh.push(job)
-      } else desk.tasks.set(name, { state: "done", outcome: kind.lost(job) })
+      } else desk.tasks.set(name, { state: "done", outcome: kind.lostOutcome(job) })
     }
     tellAll(desk)
     perform(live, fresh)

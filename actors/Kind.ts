@@ -1,7 +1,4 @@
-/**
- * What a kind of actor brings to its host: a pure core, and what performs its jobs. The host runs any
- * kind and knows none.
- */
+/** A kind of actor brings its host a pure core, and what performs its jobs. The host runs any kind and knows none. */
 import { Effect } from "effect"
 import type {
   ActorKind,
@@ -94,7 +91,7 @@ export interface Jobs<Snapshot, Request, Job> {
   readonly resume: (snapshot: Snapshot) => ReadonlyArray<Job>
   readonly run: (job: Job) => Run
   /** The outcome of a job that may have run, must not be repeated, and of which nothing is known. */
-  readonly lost: (job: Job) => Request
+  readonly lostOutcome: (job: Job) => Request
   /** Performs a job that starts; its outcome comes back as a request. Never fails: a failure is an outcome. */
   readonly perform: (being: ActorView<Snapshot>, job: Job, start: Start) => Effect.Effect<Request | undefined>
 }
@@ -175,7 +172,7 @@ const noJobs = {
   run: (): never => {
     throw new Error("a kind without jobs has been asked for one")
   },
-  lost: (): never => {
+  lostOutcome: (): never => {
     throw new Error("a kind without jobs has been asked for one")
   },
   perform: () => Effect.succeed(undefined)

@@ -79,7 +79,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
     residents.leave(actor)
     // An append without an answer may have happened: the head that is known says nothing of what it began. Its jobs go
     // on.
-    if (why === "unavailable") return obligations.lost(actor, "unanswered")
+    if (why === "unavailable") return obligations.owe(actor, "unanswered")
     if (why === "drained") return desk.endAll()
     // Another owner may perform them, or nobody may; what only broke goes on.
     if (why !== "broken") desk.cutOff()
@@ -92,8 +92,8 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
     // Of a lapsed lease others may take the actors over; only an outcome in hand is worth a claim.
     const owes = why === "lapsed" ? desk.hasOutcomes : head.runnableAt !== null || !desk.isClear
     if (!owes) return desk.endAll()
-    if (why === "broken") obligations.lost({ ...actor, crashes: brokenAt(crashes, head.pos) }, "broken")
-    else obligations.lost(actor, "unanswered", why === "fenced")
+    if (why === "broken") obligations.owe({ ...actor, crashes: brokenAt(crashes, head.pos) }, "broken")
+    else obligations.owe(actor, "unanswered", why === "fenced")
   }
 
   /** For those who follow steps: events of threads are told of by their kind. */
@@ -123,7 +123,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
       tellMoved(append, parent)
     },
     onKept: (workspace, { body }) => quotas.add(workspace, "stored_bytes", Buffer.byteLength(body)),
-    deliver: (actor, envelope) => deliver(actor.ref, envelope)
+    retell: (actor, envelope) => tell(actor.ref, envelope)
   })
   const { resume, push } = host
   const { activate, find, isLoading, loading, serve, unasked, wake } = makeActivation<Snapshot, Request>({
@@ -136,17 +136,17 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
   const { current, settled } = makeReaders(residents, lease)
   const queueing = makeQueueing<Snapshot, Request>({ kind: kind.name, lease, residents, router })
 
-  const tell = (ref: ActorRef, envelope: Envelope<Request>, owned?: boolean) =>
+  const tellHere = (ref: ActorRef, envelope: Envelope<Request>, owned?: boolean) =>
     Effect.flatMap(find(ref, owned), (actor) => host.tell(actor, envelope))
 
   const elsewhere = () => new Unreachable({ retryAfterSeconds: 2, elsewhere: true })
   const local = (ref: ActorRef, envelope: Envelope<Request>): Effect.Effect<Reply, ActorError> =>
-    Effect.catchTag(tell(ref, envelope), "OwnedElsewhere", () => Effect.fail(elsewhere()))
+    Effect.catchTag(tellHere(ref, envelope), "OwnedElsewhere", () => Effect.fail(elsewhere()))
 
-  const forward = makeForwarding<Request>({ lease, placement, router, tell })
+  const forward = makeForwarding<Request>({ lease, placement, router, tell: tellHere })
 
   /** R2. */
-  const deliver = (ref: ActorRef, envelope: Envelope<Request>): Effect.Effect<Reply, ActorError> =>
+  const tell = (ref: ActorRef, envelope: Envelope<Request>): Effect.Effect<Reply, ActorError> =>
     Effect.suspend(() => {
       const travel =
         residents.has(ref.id) || envelope.inboxRow !== undefined ? undefined : kind.forwardable(envelope.request)
@@ -158,7 +158,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
       )
     })
 
-  router.answer(kind, makeAnswering({ ...ground, closed: () => closed, queueing, tell }))
+  router.answer(kind, makeAnswering({ ...ground, closed: () => closed, queueing, tell: tellHere }))
 
   /**
    * A new actor: its first command brings its birth with it. Where one of that id is here already, being born as well,
@@ -223,7 +223,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
   const { waitingFor } = queueing
   return {
     wakeable,
-    deliver,
+    tell,
     create,
     ensure,
     freshId: placement.freshId,

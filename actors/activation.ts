@@ -92,7 +92,7 @@ export const makeActivation = <Snapshot, Request>({
       mailbox: [],
       busy: false,
       dropped: undefined,
-      desk: owed?.desk ?? new Desk(),
+      desk: owed?.desk ?? new Desk(loaded.actor.id),
       lastUsedAt: monotonic(),
       settling: [],
       crashes: owed?.crashes?.pos === loaded.head.pos ? owed.crashes : undefined
@@ -226,7 +226,7 @@ export const makeActivation = <Snapshot, Request>({
     unasked,
     /** Claims and resumes an actor that is due. */
     wake: (ref: ActorRef) => unasked(ref, find(ref, false, "due")),
-    isLoading: (ref: ActorRef) => loading.has(nameOf(ref)),
+    isLoading: (ref: ActorRef) => loading.size > 0 && loading.has(nameOf(ref)),
     loading: () => loading.size
   }
 }

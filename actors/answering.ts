@@ -1,5 +1,5 @@
 /**
- * What other nodes ask of an actor: it is answered where the actor is here or is to be here, else its place is told.
+ * Questions of other nodes to an actor are answered where the actor is here or is to be here; else its place is told.
  */
 import { Effect } from "effect"
 import type { ActorRef, OwnedElsewhere } from "../src/journal/Journal.ts"
@@ -7,7 +7,7 @@ import type { Lease } from "../src/journal/Lease.ts"
 import { shardOf } from "../src/journal/shard.ts"
 import type { ActorError, Reply } from "./Actor.ts"
 import type { Envelope } from "./envelope.ts"
-import { answered, failed, type NodeQuestion, type NodeReply } from "./messages.ts"
+import { answerReply, failureReply, type NodeQuestion, type NodeReply } from "./messages.ts"
 import type { Placement } from "./Placement.ts"
 import type { Residents } from "./residents.ts"
 
@@ -44,23 +44,32 @@ export const makeAnswering = <Snapshot, Request>({
     return node === undefined || node === lease.incarnation() ? undefined : { v: 1, elsewhere: node, owned: false }
   }
 
-  return ({ again = false, at, command, id, key, owned = false, request: sent, workspace }: NodeQuestion) =>
+  return ({
+    again: redelivered = false,
+    at,
+    command,
+    id,
+    key,
+    owned = false,
+    request: sent,
+    workspace
+  }: NodeQuestion) =>
     Effect.suspend((): Effect.Effect<NodeReply> => {
-      const told = queueing.answer(id, workspace, sent)
-      if (told !== undefined) return Effect.succeed(told)
+      const queueReply = queueing.answer(id, workspace, sent)
+      if (queueReply !== undefined) return Effect.succeed(queueReply)
       const request = kind.decodeRequest(sent)
       if (request === undefined) return Effect.succeed({ v: 1, unwilling: "malformed" })
       const elsewhere = residents.has(id) || owned ? undefined : away(id)
       if (elsewhere !== undefined) return Effect.succeed(elsewhere)
       return tell(
         { workspace, kind: name, id },
-        { request, sent: { id: command, at, redelivered: again }, ...(key === undefined ? {} : { key }) },
+        { request, sent: { id: command, at, redelivered }, ...(key === undefined ? {} : { key }) },
         owned
       ).pipe(
-        Effect.map(answered),
+        Effect.map(answerReply),
         Effect.catch((error) =>
           Effect.succeed<NodeReply>(
-            error._tag === "OwnedElsewhere" ? { v: 1, elsewhere: error.node, owned: true } : failed(error)
+            error._tag === "OwnedElsewhere" ? { v: 1, elsewhere: error.node, owned: true } : failureReply(error)
           )
         ),
         Effect.catchDefect((defect) =>

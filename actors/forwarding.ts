@@ -16,7 +16,7 @@ import { shardOf } from "../src/journal/shard.ts"
 import { forwarded, record } from "../src/telemetry/metrics.ts"
 import { type ActorError, type Reply, Unreachable } from "./Actor.ts"
 import type { Envelope, Sent } from "./envelope.ts"
-import { replyOf, failureOf } from "./messages.ts"
+import { replyOf, actorErrorOf } from "./messages.ts"
 import type { Placement } from "./Placement.ts"
 import { patienceMs, type Router, storablePatienceMs } from "./Router.ts"
 
@@ -66,31 +66,31 @@ export const makeForwarding = <Request>({ lease, placement, router, tell }: Forw
   ) {
     const { id, kind, workspace } = ref
     const { key, request, sent } = envelope
-    const asked = new Set([lease.incarnation()])
-    let again = sent.redelivered
+    const tried = new Set([lease.incarnation()])
+    let redelivered = sent.redelivered
     const known = recall(id)
     let owned = known !== undefined
     let node = known ?? placement.of(shardOf(id))
     for (;;) {
-      if (node === undefined || asked.has(node) || asked.size > mostAsked) {
+      if (node === undefined || tried.has(node) || tried.size > mostAsked) {
         const here = yield* Effect.result(
-          tell(ref, { ...envelope, sent: { ...sent, redelivered: again } }, owned && node === lease.incarnation())
+          tell(ref, { ...envelope, sent: { ...sent, redelivered } }, owned && node === lease.incarnation())
         )
         if (Result.isSuccess(here)) {
-          if (asked.size > 1) record(forwarded.with({ outcome: "taken" }))
+          if (tried.size > 1) record(forwarded.with({ outcome: "taken" }))
           return here.success
         }
         if (here.failure._tag !== "OwnedElsewhere") return yield* here.failure
         // The journal has just found that node alive.
         node = here.failure.node
         owned = true
-        if (asked.has(node) || asked.size > mostAsked) {
+        if (tried.has(node) || tried.size > mostAsked) {
           found.delete(id)
           record(forwarded.with({ outcome: "unreachable" }))
           return yield* new Unreachable({ retryAfterSeconds: 2, elsewhere: true })
         }
       }
-      asked.add(node)
+      tried.add(node)
       const replied = yield* Effect.result(
         router.ask(
           {
@@ -103,7 +103,7 @@ export const makeForwarding = <Request>({ lease, placement, router, tell }: Forw
             request,
             ...(key === undefined ? {} : { key }),
             ...(owned ? { owned } : {}),
-            ...(again ? { again } : {})
+            ...(redelivered ? { again: redelivered } : {})
           },
           storable ? storablePatienceMs : patienceMs
         )
@@ -111,7 +111,7 @@ export const makeForwarding = <Request>({ lease, placement, router, tell }: Forw
       const reply = Result.isSuccess(replied) ? replied.success : undefined
       if (reply === undefined) {
         record(forwarded.with({ outcome: "unanswered" }))
-        again ||= Result.isSuccess(replied) || replied.failure.mayHaveTakenEffect
+        redelivered ||= Result.isSuccess(replied) || replied.failure.mayHaveTakenEffect
         node = undefined
       } else if ("unwilling" in reply) {
         record(forwarded.with({ outcome: reply.unwilling }))
@@ -125,7 +125,7 @@ export const makeForwarding = <Request>({ lease, placement, router, tell }: Forw
         if ("broken" in reply) return yield* Effect.die(new Error(`${id} broke on ${node}`))
         if ("failure" in reply) {
           record(forwarded.with({ outcome: "refused" }))
-          return yield* failureOf(reply.failure)
+          return yield* actorErrorOf(reply.failure)
         }
         record(forwarded.with({ outcome: "answered" }))
         return replyOf(reply.answer)

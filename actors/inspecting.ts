@@ -8,7 +8,7 @@
  */
 import { Context, Effect, Layer, Semaphore } from "effect"
 import type { Inspected, Now } from "../machines/inspected.ts"
-import { beginningAt, isFirst, makeWalk, type Since, type Step } from "../machines/steps.ts"
+import { beginningAt, isFirst, makeWalk, type Since, type LoggedStep } from "../machines/steps.ts"
 import { Database, type DatabaseUnavailable } from "../src/database/Database.ts"
 import { type InspectedHead, type LogOf, makeActorLog } from "../src/inspection/log.ts"
 import { makeMilestones } from "./milestones.ts"
@@ -29,7 +29,7 @@ export interface FoundActor {
 
 /** What an actor is after one of its steps. */
 export interface Moment {
-  readonly step: Step | undefined
+  readonly step: LoggedStep | undefined
   readonly state: string
   readonly doing: ReadonlyArray<Since>
   readonly context: Readonly<Record<string, unknown>>
@@ -54,7 +54,7 @@ export class Inspecting extends Context.Service<
       workspace: string,
       found: FoundActor,
       query: StepsQuery
-    ) => Effect.Effect<ReadonlyArray<Step>, DatabaseUnavailable>
+    ) => Effect.Effect<ReadonlyArray<LoggedStep>, DatabaseUnavailable>
     /** After the step that wrote that fact. Of 0: at birth. */
     readonly at: (workspace: string, found: FoundActor, pos: number) => Effect.Effect<Moment, DatabaseUnavailable>
     /** As it is now: head, log and what waits are of one moment. Undefined where it has gone meanwhile. */
@@ -116,7 +116,7 @@ const make = Effect.gen(function* () {
     of: LogOf,
     inspected: Inspected,
     { first, upTo, rows }: { readonly first: number; readonly upTo: number; readonly rows: number },
-    isWanted: (step: Step) => boolean
+    isWanted: (step: LoggedStep) => boolean
   ) {
     const from = yield* milestoneBefore(of, inspected, first)
     const walked = makeWalk(inspected, from)
@@ -157,7 +157,7 @@ const make = Effect.gen(function* () {
     after: number,
     limit: number
   ) {
-    const steps: Array<Step> = []
+    const steps: Array<LoggedStep> = []
     if (after >= head.pos) return steps
     const first = milestones.find(of, after)?.pos === after ? after + 1 : yield* firstOf(of, after + 1)
     yield* walk(of, inspected, { first, upTo: head.pos, rows: piece }, (step) => {
@@ -192,7 +192,7 @@ const make = Effect.gen(function* () {
   ) {
     const upTo = Math.min(head.pos, before - 1)
     const first = (yield* lastBeginnings(of, upTo, after, limit)).at(-1)
-    const steps: Array<Step> = []
+    const steps: Array<LoggedStep> = []
     if (first === undefined) return steps
     yield* walk(of, inspected, { first, upTo, rows: piece }, (step) => {
       if (step.pos > after) steps.push(step)
@@ -203,7 +203,7 @@ const make = Effect.gen(function* () {
 
   const look = Effect.fnUntraced(function* (of: LogOf, { head, inspected }: FoundActor, pos: number) {
     const first = pos === 0 ? 0 : yield* firstOf(of, pos)
-    let step: Step | undefined
+    let step: LoggedStep | undefined
     const walked = yield* walk(of, inspected, { first, upTo: pos === 0 ? 0 : head.pos, rows: fewFacts }, (each) => {
       if (each.pos < pos) return true
       // It ends where the next one begins.

@@ -1,5 +1,5 @@
 /**
- * How actors leave this node's memory when nothing is wrong: because they rest, or because the node goes.
+ * Actors leave this node's memory when nothing is wrong: because they rest, or because the node goes.
  *
  * G1. An actor at rest leaves memory some time after its last command, keeping its owner: coming back costs a read. An
  *     actor that has something to do later is released, so that the sweep of any node finds it before the moment comes;
@@ -87,7 +87,7 @@ export const makeLeaving = <Snapshot, Request>({
       Effect.catchCause((cause) => {
         for (const actor of given)
           if (actor.head.runnableAt !== null && !residents.has(actor.ref.id))
-            obligations.lost(actor, "unanswered", false)
+            obligations.owe(actor, "unanswered", false)
         return Cause.hasDies(cause) ? Effect.logError("actors could not be given back", cause) : Effect.void
       })
     )

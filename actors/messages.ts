@@ -5,7 +5,7 @@
 import { Option, Schema } from "effect"
 import { idOf } from "../src/domain/ids.ts"
 import { type ActorError, type Reply, type Draining, KeyReused, reasons, Declined, Unreachable } from "./Actor.ts"
-import { kindOf, numberOf } from "./kept.ts"
+import { answerNumbers, kindOf, numberOf } from "./kept.ts"
 
 /** Raised when a node of before would misunderstand; those that differ do not talk, and the inbox serves. */
 const version = Schema.Literal(1)
@@ -59,7 +59,7 @@ export const unwillings = ["stranger", "fenced", "draining", "late", "malformed"
 export type Unwilling = (typeof unwillings)[number]
 
 const Answered = Schema.Struct({
-  status: Schema.Literals([200, 201, 204]),
+  status: Schema.Literals(answerNumbers),
   body: Schema.String,
   replayed: Schema.optionalKey(Schema.Boolean),
   version: Schema.optionalKey(Schema.Int)
@@ -83,7 +83,7 @@ export const readQuestion = Schema.decodeUnknownOption(Schema.fromJsonString(Nod
 const decodeReply = Schema.decodeUnknownOption(Schema.fromJsonString(NodeReply))
 export const readReply = (text: string) => Option.getOrUndefined(decodeReply(text))
 
-export const answered = ({ body, kind, replayed, version }: Reply): NodeReply => ({
+export const answerReply = ({ body, kind, replayed, version }: Reply): NodeReply => ({
   v: 1,
   answer: {
     status: numberOf({ kind }),
@@ -101,7 +101,7 @@ export const replyOf = ({ body, replayed, status, version }: typeof Answered.Typ
   ...(version === undefined ? {} : { version })
 })
 
-export const failed = (error: ActorError): NodeReply => {
+export const failureReply = (error: ActorError): NodeReply => {
   switch (error._tag) {
     case "Refused": {
       const { code, message, reason, retryAfterSeconds } = error
@@ -133,7 +133,7 @@ export const failed = (error: ActorError): NodeReply => {
 }
 
 /** The failure as it was on the other node. */
-export const failureOf = (failure: typeof Failure.Type): Exclude<ActorError, Draining> => {
+export const actorErrorOf = (failure: typeof Failure.Type): Exclude<ActorError, Draining> => {
   switch (failure.is) {
     case "Refused": {
       const { is: _, ...fields } = failure

@@ -1,6 +1,6 @@
 /**
- * What this node owes to actors of one kind that it has, or may have, and that are not in its memory: to take each up
- * again, and to tell it the outcomes of its jobs.
+ * Actors that this node has, or may have, and that are not in its memory are owed two things by it: to be taken up
+ * again, and to be told the outcomes of their jobs.
  *
  * O1. An actor enters on every way out of memory, and on every way into it that failed, as long as it may be this
  *     node's and may have something to do. It leaves when it is back in memory, when another node has it, or when there
@@ -70,14 +70,15 @@ export class Obligations<Request> {
   }
 
   get(ref: Whose): Owed<Request> | undefined {
-    return this.owed.get(this.key(ref))
+    // Most of the time nothing is owed, and each commit asks.
+    return this.owed.size === 0 ? undefined : this.owed.get(this.key(ref))
   }
 
   /**
    * An actor has left memory with something to do: it is to be taken up again. `crashes` of one that broke, `unborn`
    * one whose birth has no answer.
    */
-  lost(
+  owe(
     { crashes, desk, ref, unborn }: Pick<Owed<Request>, "ref" | "desk" | "crashes"> & { readonly unborn: boolean },
     why: Why,
     held = true
@@ -95,7 +96,7 @@ export class Obligations<Request> {
   failed(ref: ActorRef, why: Why, pos?: number) {
     const before = this.get(ref) ?? {
       ref,
-      desk: new Desk<Request>(),
+      desk: new Desk<Request>(ref.id),
       crashes: undefined,
       held: false,
       unbornUntil: undefined,
@@ -121,7 +122,7 @@ export class Obligations<Request> {
 
   /** It is back in memory, another node has it, or nothing is left to do. */
   met(ref: Whose) {
-    this.owed.delete(this.key(ref))
+    if (this.owed.size > 0) this.owed.delete(this.key(ref))
   }
 
   /** Others may take them from now on. */

@@ -1,6 +1,6 @@
 /**
- * What the jobs of an actor stand in line for, wherever it lives: for people to see. Another node is asked only while
- * it says that jobs stand in line there. No answer is as good as none waiting.
+ * People see what an actor's jobs stand in line for, wherever it lives. Another node is asked only while it says that
+ * jobs stand in line there. No answer is as good as none waiting.
  */
 import { Effect, Option, Schema } from "effect"
 import { WaitingFor } from "../src/domain/thread.ts"
@@ -8,7 +8,7 @@ import type { ActorKind, ActorRef } from "../src/journal/Journal.ts"
 import type { Lease } from "../src/journal/Lease.ts"
 import { freshBody } from "../src/seed.ts"
 import type { Activation } from "./live.ts"
-import { answered, type NodeReply } from "./messages.ts"
+import { answerReply, type NodeReply } from "./messages.ts"
 import type { Residents } from "./residents.ts"
 import type { Router } from "./Router.ts"
 
@@ -16,7 +16,7 @@ import type { Router } from "./Router.ts"
 const patienceMs = 500
 
 const QueueQuestion = Schema.Struct({ look: Schema.Literal("waitingFor") })
-const asked: typeof QueueQuestion.Type = { look: "waitingFor" }
+const queueQuestion: typeof QueueQuestion.Type = { look: "waitingFor" }
 const isAsked = Schema.is(QueueQuestion)
 
 const readTold = Schema.decodeUnknownOption(
@@ -43,7 +43,7 @@ export const makeQueueing = <Snapshot, Request>({ kind, lease, residents, router
       if (node === undefined || owner === lease.incarnation()) return Effect.succeed(undefined)
       return router
         .ask(
-          { to: node.incarnation, at: lease.now(), kind, workspace, id, command: freshBody(), request: asked },
+          { to: node.incarnation, at: lease.now(), kind, workspace, id, command: freshBody(), request: queueQuestion },
           patienceMs
         )
         .pipe(
@@ -60,7 +60,7 @@ export const makeQueueing = <Snapshot, Request>({ kind, lease, residents, router
   const answer = (id: string, workspace: string, request: unknown): NodeReply | undefined => {
     if (!isAsked(request)) return undefined
     const actor = residents.get(id)
-    return answered({ kind: "found", body: JSON.stringify({ waitingFor: actor && here(actor, workspace) }) })
+    return answerReply({ kind: "found", body: JSON.stringify({ waitingFor: actor && here(actor, workspace) }) })
   }
 
   return { waitingFor, answer }

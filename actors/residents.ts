@@ -9,7 +9,6 @@ import { MomentQueue } from "./moments.ts"
 
 export class Residents<Snapshot, Request> {
   private readonly live = new Map<string, Activation<Snapshot, Request>>()
-  private readonly employers = new WeakMap<Desk<Request>, Activation<Snapshot, Request>>()
   /** How many actors of a shard are here. */
   private readonly shards = new Map<number, number>()
   private readonly moments = new MomentQueue<Activation<Snapshot, Request>>()
@@ -38,7 +37,8 @@ export class Residents<Snapshot, Request> {
 
   /** Whose desk it is, while that actor is here. */
   employer(desk: Desk<Request>) {
-    return this.employers.get(desk)
+    const actor = this.live.get(desk.actorId)
+    return actor?.desk === desk ? actor : undefined
   }
 
   /** Whether an actor of that shard is here. */
@@ -48,7 +48,6 @@ export class Residents<Snapshot, Request> {
 
   enter(actor: Activation<Snapshot, Request>) {
     this.live.set(actor.ref.id, actor)
-    this.employers.set(actor.desk, actor)
     this.shards.set(actor.shard, (this.shards.get(actor.shard) ?? 0) + 1)
     this.note(actor)
   }
@@ -56,7 +55,6 @@ export class Residents<Snapshot, Request> {
   leave(actor: Activation<Snapshot, Request>) {
     if (this.live.get(actor.ref.id) !== actor) return
     this.live.delete(actor.ref.id)
-    this.employers.delete(actor.desk)
     this.moments.forget(actor)
     const left = (this.shards.get(actor.shard) ?? 1) - 1
     if (left === 0) this.shards.delete(actor.shard)
@@ -78,14 +76,14 @@ export class Residents<Snapshot, Request> {
   /** Those at rest whose moment has come, so many at most; noted again, should they not take it. */
   due(now: number, most: number): ReadonlyArray<Activation<Snapshot, Request>> {
     const due: Array<Activation<Snapshot, Request>> = []
-    const told: Array<Activation<Snapshot, Request>> = []
+    const looked: Array<Activation<Snapshot, Request>> = []
     while (due.length < most) {
       const actor = this.moments.next(now)
       if (actor === undefined) break
-      told.push(actor)
+      looked.push(actor)
       if (!actor.busy && (this.nextDue(actor) ?? Infinity) <= now) due.push(actor)
     }
-    for (const actor of told) this.note(actor)
+    for (const actor of looked) this.note(actor)
     return due
   }
 }

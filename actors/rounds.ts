@@ -56,7 +56,7 @@ export const makeRounds = ({ hinted, lease, monotonic, what, whole }: Looks) => 
         bell = Deferred.makeUnsafe<void>()
         const isWhole = rung._tag === "None" || lease.now() >= next
         if (isWhole) next = lease.now() + wholeEvery
-        const asked = named
+        const due = named
         named = new Set()
         const look = isWhole
           ? Effect.andThen(
@@ -65,7 +65,7 @@ export const makeRounds = ({ hinted, lease, monotonic, what, whole }: Looks) => 
                 last = monotonic()
               })
             )
-          : hinted((shard) => asked.has("all") || asked.has(shard))
+          : hinted((shard) => due.has("all") || due.has(shard))
         if (!lease.fenced()) yield* safely(look, what)
         if (!isWhole) yield* Effect.sleep(hintedEvery)
       }

@@ -85,15 +85,15 @@ export const makeWakeable = <Snapshot, Request>({
     )
   }
 
-  let told = 0
+  let telling = 0
   const tellTime = (actor: Activation<Snapshot, Request>, request: Request) => {
-    told++
+    telling++
     fork(
       host.tell(actor, { request }).pipe(
         Effect.ignore,
         Effect.ensuring(
           Effect.sync(() => {
-            told--
+            telling--
           })
         )
       )
@@ -109,7 +109,7 @@ export const makeWakeable = <Snapshot, Request>({
       for (const actor of residents.all()) if (actor.desk.running > 0) host.drop(actor, "fenced")
       obligations.cutOff()
     }
-    if (kind.due !== undefined) for (const actor of residents.due(now, mostTold - told)) tellTime(actor, kind.due)
+    if (kind.due !== undefined) for (const actor of residents.due(now, mostTold - telling)) tellTime(actor, kind.due)
     makeRoom()
   })
 

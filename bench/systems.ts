@@ -73,15 +73,21 @@ const stop = (child: ChildProcess) =>
     child.kill("SIGTERM")
   })
 
-/** `npm run serve` of a checkout without npm: its words, this Node, and more flags for it. */
-const serveCommand = (checkout: string, flags: ReadonlyArray<string>) => {
+/** What a checkout's script "serve" runs: older versions have another file for the command. */
+const serveScript = (checkout: string) => {
   const { scripts }: { readonly scripts: { readonly serve: string } } = JSON.parse(
     readFileSync(join(checkout, "package.json"), "utf8")
   )
-  const [before, after] = scripts.serve.split("exec node ")
-  if (before === undefined || after === undefined)
+  const [, environment, command] = /^(.*)exec node (\S+) serve$/.exec(scripts.serve) ?? []
+  if (environment === undefined || command === undefined)
     throw new Error(`${checkout}: the script "serve" is not what is expected: ${scripts.serve}`)
-  return ["-c", `${before}exec "$0" ${[...flags, after].join(" ")}`, process.execPath]
+  return { environment, command }
+}
+
+/** `npm run serve` of a checkout without npm: its words, this Node, and more flags for it. */
+const serveCommand = (checkout: string, flags: ReadonlyArray<string>) => {
+  const { command, environment } = serveScript(checkout)
+  return ["-c", `${environment}exec "$0" ${[...flags, command].join(" ")} serve`, process.execPath]
 }
 
 const launch = (
@@ -167,7 +173,8 @@ export const startTroupe = async (
     NODE_ENV: "production",
     ...options.environment
   }
-  const { stdout } = await run(process.execPath, ["src/start.mjs", "keys", "create", "--name", "bench", "-o", "json"], {
+  const { command } = serveScript(checkout)
+  const { stdout } = await run(process.execPath, [command, "keys", "create", "--name", "bench", "-o", "json"], {
     cwd: checkout,
     env: { ...process.env, ...environment }
   })

@@ -208,7 +208,7 @@ export const receiveNothing = (
 ): Effect.Effect<void, BodyRefusal> => {
   if (isBodiless(request)) return Effect.void
   return Effect.flatMap(
-    Effect.flatMap(receive(request, sender), () => textOf(request)),
+    Effect.flatMap(receive(request, sender), () => bodyTextOf(request)),
     (text) =>
       nothing.test(text)
         ? Effect.void
@@ -219,7 +219,7 @@ export const receiveNothing = (
 }
 
 /** The text of a received body. Behind the gate it is there already. */
-export const textOf = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<string> => {
+export const bodyTextOf = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<string> => {
   const { text } = request
   return isDone(text) ? Effect.succeed(text.value) : Effect.orDie(text)
 }
@@ -248,5 +248,5 @@ export const decodeText = <S extends Schema.ConstraintDecoder<unknown>>(schema: 
 export const decodeJson = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => {
   const decode = decodeText(schema)
   return (request: HttpServerRequest.HttpServerRequest): Effect.Effect<S["Type"], Refused<"invalid_request">> =>
-    flatMapNow(textOf(request), decode)
+    flatMapNow(bodyTextOf(request), decode)
 }

@@ -1,8 +1,7 @@
 /**
- * What of its workspace a credential reaches that is not good for all of it: a lease its own agent, its own thread and
- * what its agent has asked for and subscribed to; a trigger the threads of its agents and
- * its feeds. The gate asks by the ids in the path, for every
- * endpoint alike, so that no handler can forget it.
+ * Two credentials reach only a part of their workspace: a lease its own agent, its own thread and what its agent has
+ * asked for and subscribed to; a trigger the threads of its agents and its feeds. The gate asks by the ids in the path,
+ * for every endpoint alike, so that no handler can forget it.
  *
  * V1. Things out of reach are answered as if they were not there.
  * V2. A thread never changes its agent: whose it is is read once.
@@ -11,7 +10,7 @@ import { Context, Effect, Layer } from "effect"
 import { LRUCache } from "lru-cache"
 import { Database, type DatabaseUnavailable } from "../src/database/Database.ts"
 import { isIdOf } from "../src/domain/ids.ts"
-import { askedBy } from "../src/operations/askedBy.ts"
+import { requestedBy } from "../src/operations/requestedBy.ts"
 import { agentOfSubscription } from "../src/subscriptions/rows.ts"
 import { ThreadReads } from "../src/threads/ThreadReads.ts"
 import type { Caller } from "./Caller.ts"
@@ -113,7 +112,7 @@ const make = Effect.gen(function* () {
         database.run("subscriptions.agentOf", (db) => agentOfSubscription(db, workspace, subscriptionId)),
       asker: (workspace, operationId) =>
         Effect.map(
-          database.run("operations.askedBy", (db) => askedBy(db, workspace, operationId)),
+          database.run("operations.askedBy", (db) => requestedBy(db, workspace, operationId)),
           (principal) => (principal?.type === "agent" ? principal.id : undefined)
         )
     })

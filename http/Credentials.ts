@@ -45,7 +45,7 @@ export class Credentials extends Context.Service<
     Effect.gen(function* () {
       const bus = yield* Bus
       const lease = yield* Lease
-      const credentials = yield* make({ now: lease.now, revision: lease.authRevision })
+      const credentials = yield* makeCredentials({ now: lease.now, revision: lease.authRevision })
       // All nodes forget at once, if they can be told (A6).
       yield* bus.onAuthChanged(() => Effect.runSync(credentials.forget))
       return Credentials.of({ ...credentials, forget: Effect.sync(bus.authChanged) })
@@ -71,7 +71,7 @@ const callerOf = (key: StoredKey): Caller["Service"] => ({
 })
 
 /** `now` in milliseconds by the database's clock. */
-export const make = Effect.fnUntraced(function* (clock: {
+export const makeCredentials = Effect.fnUntraced(function* (clock: {
   readonly now: () => number
   readonly revision: () => number
 }) {

@@ -21,13 +21,13 @@ import { addressOf } from "./address.ts"
 import { Quotas } from "../src/quotas/Quotas.ts"
 import { Access } from "./access.ts"
 import { Authenticate } from "./Authenticate.ts"
-import { receive, receiveNothing, textOf } from "./Body.ts"
+import { receive, receiveNothing, bodyTextOf } from "./Body.ts"
 import { Caller } from "./Caller.ts"
 import { type Credential, Credentials } from "./Credentials.ts"
 import { Refused, toRefused } from "./errors.ts"
 import { toResponse } from "./refusing.ts"
 import { isLease, Leases } from "./Leases.ts"
-import { bearerOf, connectionOf, header } from "./headers.ts"
+import { bearerOf, socketOf, header } from "./headers.ts"
 import { tooManyBytes } from "./quotas.ts"
 import { RateLimit } from "./RateLimit.ts"
 import { Coverage, unknownIn } from "./Coverage.ts"
@@ -99,15 +99,11 @@ const announced = (request: GateRequest, most: number = limits.bodyBytes) =>
 const sizeOf = ({ body }: HttpServerResponse.HttpServerResponse) =>
   body._tag === "Uint8Array" ? body.contentLength : 0
 
-/** What handlers know of a request beside itself; a caller is the same object as long as it is remembered. */
-const contexts = new WeakMap<Caller["Service"], Context.Context<Caller>>()
-const contextOf = (caller: Caller["Service"]) => {
-  const known = contexts.get(caller)
-  if (known !== undefined) return known
-  const made = Context.make(Caller, caller).pipe(Context.add(Tenant, caller.workspace))
-  contexts.set(caller, made)
-  return made
-}
+/** What handlers know of a request beside itself. Added, not merged: a merge copies the context. */
+const callingAs =
+  (caller: Caller["Service"]) =>
+  (context: Context.Context<Sent>): Context.Context<Sent | Caller> =>
+    Context.add(Context.add(context, Tenant, caller.workspace), Caller, caller)
 
 export const layer = Layer.effect(
   Authenticate,
@@ -177,7 +173,7 @@ export const layer = Layer.effect(
         return Effect.contextWith((context: Context.Context<Sent>) => {
           const body =
             error.kind === "Payload"
-              ? textOf(Context.get(context, HttpServerRequest.HttpServerRequest))
+              ? bodyTextOf(Context.get(context, HttpServerRequest.HttpServerRequest))
               : Effect.succeed("")
           return Effect.flatMap(body, (text) =>
             answer(
@@ -192,7 +188,7 @@ export const layer = Layer.effect(
         Effect.tap(answer, ({ status }) =>
           status >= 300
             ? Effect.void
-            : Effect.map(textOf(request), (text) => {
+            : Effect.map(bodyTextOf(request), (text) => {
                 quotas.add(workspace, "stored_bytes", Buffer.byteLength(text))
               })
         )
@@ -223,7 +219,7 @@ export const layer = Layer.effect(
       const admitted = (request: GateRequest, caller: Caller["Service"]): GateAnswer => {
         const exceeded = stores === undefined ? undefined : quotas.exceeded(caller.workspace, "stored_bytes")
         if (exceeded !== undefined) return Effect.succeed(toResponse(tooManyBytes(exceeded)))
-        const handled = Effect.provideContext(answered, contextOf(caller))
+        const handled = Effect.updateContext(answered, callingAs(caller))
         const provided = stores === "rows" ? countingBody(request, caller.workspace, handled) : handled
         return takesBody !== undefined
           ? Effect.matchEffect(
@@ -296,7 +292,7 @@ export const layer = Layer.effect(
             ? estranged(request, answers.unknown)
             : limited(request, sent, { caller, identityDisabled: false })
         }
-        const remembered = known.remembered(token, connectionOf(request))
+        const remembered = known.remembered(token, socketOf(request))
         return remembered !== undefined ? limited(request, sent, remembered) : looked(request, sent, token, known)
       })
     })

@@ -17,7 +17,7 @@ import { limits } from "../src/domain/limits.ts"
 import { type IdempotencyRow, Journal, type JournalUnavailable } from "../src/journal/Journal.ts"
 import { makeMonotonic } from "../src/monotonic.ts"
 import { jsonText } from "./answers.ts"
-import { textOf } from "./Body.ts"
+import { bodyTextOf } from "./Body.ts"
 import { Caller } from "./Caller.ts"
 import { Refused } from "./errors.ts"
 import { bearerOf, header } from "./headers.ts"
@@ -129,7 +129,7 @@ export class Idempotency extends Context.Service<
       ) {
         const refused = refuseKey(sent)
         if (refused !== undefined) return yield* refused
-        const text = yield* textOf(request)
+        const text = yield* bodyTextOf(request)
         const path = request.url.split("?", 1)[0]!
         const bearer = bearerOf(request) ?? ""
         // Leases of a turn share its rate, and nothing else.

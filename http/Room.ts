@@ -1,6 +1,6 @@
 /**
- * How much of this node's memory clients may hold with what is under way: answers that nobody reads, bodies that do not
- * end.
+ * Clients may hold only so much of this node's memory with what is under way: answers that nobody reads, bodies that
+ * do not end.
  *
  * H1. Answers: what the kernel has not taken. At most `answerBytes` for the node (503 above), `answersPerKey` of one
  *     key at once and `shareBytes` of it (429 above). Looked at as often as every 50 ms while requests come: no request
@@ -15,7 +15,7 @@ import { Context, Layer } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { answersUnread, bodiesUnfinished, record, requestsRefused } from "../src/telemetry/metrics.ts"
 import { Refused } from "./errors.ts"
-import { connectionOf } from "./headers.ts"
+import { socketOf } from "./headers.ts"
 import { type Peer, peerOf } from "./Peer.ts"
 
 export interface RoomOptions {
@@ -112,7 +112,7 @@ export const makeRoom = (peers: ReadonlySet<Peer>, options: RoomOptions, now: ()
       lookedAt = at
       look()
     }
-    peerOf(connectionOf(request))?.cameWith(keyId)
+    peerOf(socketOf(request))?.cameWith(keyId)
     if (unread === 0) return undefined
     const own = answers.get(keyId)
     if (own !== undefined && (own.count >= options.answersPerKey || own.bytes >= options.shareBytes)) {

@@ -9,7 +9,7 @@
  */
 import type { HttpServerRequest } from "effect/http"
 import ipaddr from "ipaddr.js"
-import { connectionOf, header } from "./headers.ts"
+import { socketOf, header } from "./headers.ts"
 
 const near: ReadonlySet<string> = new Set(["loopback", "private", "uniqueLocal", "linkLocal", "carrierGradeNat"])
 
@@ -30,4 +30,4 @@ export const addressFrom = (peer: string | undefined, forwardedFor: string | und
 }
 
 export const addressOf = (request: HttpServerRequest.HttpServerRequest) =>
-  addressFrom(connectionOf(request).remoteAddress, header(request, "x-forwarded-for"))
+  addressFrom(socketOf(request).remoteAddress, header(request, "x-forwarded-for"))

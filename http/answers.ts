@@ -17,7 +17,7 @@ export const json = (value: unknown, status = 200, headers?: Headers) =>
 export const noContent = HttpServerResponse.empty({ status: 204 })
 
 /** An answer with its body as text, such as one that can be kept. */
-export const respond = ({
+export const responseOf = ({
   body,
   headers,
   status

@@ -12,7 +12,7 @@ export const header = (request: HttpServerRequest.HttpServerRequest, name: Lower
 }
 
 /** What the request came on: the same object for all requests of a connection. */
-export const connectionOf = (request: HttpServerRequest.HttpServerRequest): Socket =>
+export const socketOf = (request: HttpServerRequest.HttpServerRequest): Socket =>
   NodeHttpServerRequest.toIncomingMessage(request).socket
 
 /** The credential of `Authorization: Bearer …`; undefined without one. */

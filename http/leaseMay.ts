@@ -1,6 +1,6 @@
 /**
- * What an agent may do under its lease where its tools have a say: no more than by a call of the tool that stands for
- * the same, with the request as its input.
+ * An agent may do no more under its lease, where its tools have a say, than by a call of the tool that stands for the
+ * same, with the request as its input.
  *
  * O1. Asked of the agent's profile and its roles as they are now, not as they were when the turn began.
  * O2. In a memory store an agent may no more than its profile says of that store.
@@ -37,8 +37,8 @@ export const makeLeaseMay = Effect.gen(function* () {
     const offered = agent?.profile.families?.some((one) => one === family)
     if (agent === undefined || agent.archived || offered !== true) return "deny"
     if (family === "memory" && !mayInStore(agent.profile.memory, storeIn(input), verb)) return "deny"
-    const asked = yield* roles.of(workspace, agent.profile.roleIds)
-    const verdict = evaluateRoles(asked, { name, input, readOnly: reading.has(verb) })
+    const held = yield* roles.of(workspace, agent.profile.roleIds)
+    const verdict = evaluateRoles(held, { name, input, readOnly: reading.has(verb) })
     if (verdict.decision === "deny") return "deny"
     return verdict.approvals === undefined ? "allow" : "park"
   })

@@ -6,7 +6,7 @@ import type { Db } from "../src/database/handle.ts"
 import { Database } from "../src/database/Database.ts"
 import type { Position } from "../src/database/newestFirst.ts"
 import { Cursors, type Filter } from "./Cursors.ts"
-import { type List, rowsOf } from "./pagination.ts"
+import { type List, pageSize } from "./pagination.ts"
 
 interface PageOptions<Row> {
   readonly list: List
@@ -34,18 +34,23 @@ export const makePages = Effect.gen(function* () {
   const cursors = yield* Cursors
   const database = yield* Database
 
-  return Effect.fnUntraced(function* <Row>(asked: PageOptions<Row>) {
-    const { after, filter } = yield* cursors.open(asked.place, asked.query.cursor, asked.filter ?? {}, asked.defaults)
-    const limit = rowsOf(asked.list, asked.query.limit)
+  return Effect.fnUntraced(function* <Row>(options: PageOptions<Row>) {
+    const { after, filter } = yield* cursors.open(
+      options.place,
+      options.query.cursor,
+      options.filter ?? {},
+      options.defaults
+    )
+    const limit = pageSize(options.list, options.query.limit)
     const [at, id] = after ?? []
     const position = typeof at === "number" && typeof id === "string" ? { at, id } : undefined
-    const found = yield* database.run(`${asked.list}.list`, (db) =>
-      asked.fetch(db, { after: position, limit: limit + 1, filter })
+    const found = yield* database.run(`${options.list}.list`, (db) =>
+      options.fetch(db, { after: position, limit: limit + 1, filter })
     )
     const rows = found.slice(0, limit)
     const last = rows.at(-1)
     if (found.length <= limit || last === undefined) return { rows }
-    const end = asked.position(last)
-    return { rows, nextCursor: cursors.seal(asked.place, filter, [end.at, end.id]) }
+    const end = options.position(last)
+    return { rows, nextCursor: cursors.seal(options.place, filter, [end.at, end.id]) }
   })
 })

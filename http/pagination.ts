@@ -3,16 +3,16 @@ import { Schema } from "effect"
 import { described } from "../src/domain/described.ts"
 import { limits, pages } from "../src/domain/limits.ts"
 import { maxChars } from "../src/domain/text.ts"
-import { whole } from "./parameters.ts"
+import { wholeNumber } from "./parameters.ts"
 
 export type List = keyof typeof pages
 
 /** The query parameter `limit` of a list. */
 export const limitOf = (list: List) =>
-  described(Schema.optional(whole(1, pages[list][1])), `Rows of a page. ${pages[list][0]} when absent.`)
+  described(Schema.optional(wholeNumber(1, pages[list][1])), `Rows of a page. ${pages[list][0]} when absent.`)
 
 /** How many rows to answer with. */
-export const rowsOf = (list: List, limit: number | undefined): number => limit ?? pages[list][0]
+export const pageSize = (list: List, limit: number | undefined): number => limit ?? pages[list][0]
 
 /** The query parameter `cursor`. */
 export const CursorParam = described(

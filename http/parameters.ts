@@ -26,7 +26,7 @@ const digits = (what: string) =>
  * A whole number in a query, `minimum` to `maximum`: decimal digits only, so neither `1e2` nor ` 5`
  * nor `0x10`.
  */
-export const whole = (minimum: number, maximum: number) => {
+export const wholeNumber = (minimum: number, maximum: number) => {
   const what = `a whole number from ${minimum} to ${maximum}`
   return digits(what).pipe(
     Schema.decodeTo(

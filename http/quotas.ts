@@ -3,16 +3,16 @@ import { Effect } from "effect"
 import type { Counted } from "../src/quotas/quota.ts"
 import { type Exceeded, Quotas } from "../src/quotas/Quotas.ts"
 import type { Db } from "../src/database/handle.ts"
-import { isFull } from "../src/quotas/counts.ts"
+import { isQuotaFull } from "../src/quotas/counts.ts"
 import { quotaRefusals, record } from "../src/telemetry/metrics.ts"
 import { Refused } from "./errors.ts"
 
 /** For whoever makes a row, in its transaction: the refusal where the workspace has as many as it may. */
-export const makeRoom = Effect.map(
+export const makeQuotaCheck = Effect.map(
   Quotas,
   (quotas) => async (tx: Db, workspace: string, resource: Exclude<Counted, "roles">) => {
     const limit = quotas.limitOf(workspace, resource)
-    if (!(await isFull(tx, workspace, resource, limit))) return undefined
+    if (!(await isQuotaFull(tx, workspace, resource, limit))) return undefined
     record(quotaRefusals.with({ resource }))
     return new Refused({
       error: "quota_exceeded",

@@ -1,5 +1,5 @@
 /**
- * What a kind of actor brings so that people can look at its actors, now and at any past moment: its chart, the codes
+ * People look at actors of a kind, now and at any past moment, by what the kind brings for that: its chart, the codes
  * of its commands, how a log becomes the state that it was in, and what is said of a state. No contents: neither words
  * nor inputs nor outputs are ever in it.
  */
@@ -94,7 +94,7 @@ interface InspectedDefinition<Fact extends object, Folded> {
   readonly evolve: (folded: Folded, fact: Fact) => Folded
   readonly stateOf: (folded: Folded) => string
   /** States that are never entered but where a fact tells of it. */
-  readonly told?: ReadonlyArray<string>
+  readonly enteredByFact?: ReadonlyArray<string>
   readonly entered?: (fact: Fact) => ReadonlyArray<string>
   readonly doing: (folded: Folded) => ReadonlyArray<Doing>
   readonly context: (folded: Folded) => Readonly<Record<string, unknown>>
@@ -142,7 +142,7 @@ const takenBy = (
 
 export const defineInspected = <Fact extends object, Folded>(kind: InspectedDefinition<Fact, Folded>): Inspected => {
   const definition = definitionOf(kind.chart)
-  const { find, tried } = makePaths(definition, kind.told)
+  const { find, tried } = makePaths(definition, kind.enteredByFact)
   for (const name of Object.keys(kind.answered ?? {}))
     if (!definition.transitions.some(({ guard }) => guard === name)) throw new Error(`no guard is named ${name}`)
   /** Parsed once, whoever asks: a fold and the step that it is of. */

@@ -28,8 +28,8 @@ const longest = 16
 /** Ways whose path is kept. */
 const remembered = 1_000
 
-/** `told`: states that are never entered without a fact that tells of it. */
-export const makePaths = ({ states, transitions }: ChartDefinition, told: ReadonlyArray<string> = []) => {
+/** `enteredByFact`: states that are never entered without a fact that tells of it. */
+export const makePaths = ({ states, transitions }: ChartDefinition, enteredByFact: ReadonlyArray<string> = []) => {
   const known = new Map(states.map((state) => [state.id, state]))
   const bySource = Map.groupBy(transitions, ({ source }) => source)
 
@@ -72,7 +72,7 @@ export const makePaths = ({ states, transitions }: ChartDefinition, told: Readon
     const next = target === undefined ? state : leafOf(target)
     if (target === undefined || (next === state && reenter !== true)) return [{ state, met, path }]
     const isTold = entered[met] === next
-    if (!isTold && told.includes(next)) return []
+    if (!isTold && enteredByFact.includes(next)) return []
     return [{ state: next, met: isTold ? met + 1 : met, path: [...path, next] }]
   }
 
@@ -82,7 +82,7 @@ export const makePaths = ({ states, transitions }: ChartDefinition, told: Readon
   /** Where the command itself leads; what happens at once comes behind it. */
   const begin = ({ entered, event, from }: WayTaken): ReadonlyArray<Place> => {
     // It was entered before: what tells of that says nothing new.
-    const here = { state: from, met: entered[0] === from && !told.includes(from) ? 1 : 0, path: [] }
+    const here = { state: from, met: entered[0] === from && !enteredByFact.includes(from) ? 1 : 0, path: [] }
     const ways = (event === undefined ? events : [event]).flatMap((each) => tried(from, each)).filter(does)
     // Where the state does nothing about it, it is what follows at once that was written.
     return ways.length === 0 ? [here] : ways.flatMap((way) => take(here, way, entered))

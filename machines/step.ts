@@ -107,3 +107,46 @@ export abstract class Draft<Context, Fact, Job> {
     this.jobs.push(job)
   }
 }
+
+/** What an action of a chart is told. */
+interface ActionArgs<Context, Command> {
+  readonly context: Context
+  readonly event: Command
+}
+
+/**
+ * An action of a chart from a change of a draft: the draft's context becomes the chart's, its facts are emitted, its
+ * jobs are named actions. `empty` is the action made by the chart's own `enqueueActions`, with nothing in it.
+ *
+ * With `enqueue.assign` and `enqueue.emit` inside of it the action would come to the same, and a turn's steps would
+ * take half as long again: XState makes ten functions for each action, whatever is enqueued, and copies the snapshot
+ * for each assignment. A test holds the two to the same results.
+ */
+export const drafting = <
+  Action extends object,
+  Command,
+  Context,
+  Fact,
+  Job extends JobShape,
+  Change extends Draft<Context, Fact, Job>
+>(
+  empty: Action,
+  begin: (context: Context) => Change,
+  change: (draft: Change, event: Command) => void
+): Action =>
+  Object.assign(empty, {
+    resolve: (
+      _: AnyActorScope,
+      snapshot: AnyMachineSnapshot,
+      { context, event }: ActionArgs<Context, Command>
+    ): readonly [AnyMachineSnapshot, undefined, ReadonlyArray<JobShape>] => {
+      const draft = begin(context)
+      change(draft, event)
+      const facts = draft.facts.map((event) => ({ type: "xstate.emit", params: { event } }))
+      return [
+        draft.context === context ? snapshot : { ...snapshot, context: draft.context },
+        undefined,
+        [...facts, ...draft.jobs]
+      ]
+    }
+  })

@@ -4,7 +4,7 @@
  */
 import type { Beginning, Doing, Folding, Inspected, Kept, WrittenFact } from "./inspected.ts"
 
-export interface Step {
+export interface LoggedStep {
   /** Of its last fact, and of its first. */
   readonly pos: number
   readonly fromPos: number
@@ -38,7 +38,12 @@ export const causeOf = ({ causes }: Pick<Inspected, "causes">, code: number | nu
   Object.entries(causes).find(([, other]) => other === code)?.[0] ?? unknown
 
 /** One step, of the facts of one command. */
-export const stepOf = (inspected: Inspected, from: string, to: string, facts: ReadonlyArray<WrittenFact>): Step => {
+export const stepOf = (
+  inspected: Inspected,
+  from: string,
+  to: string,
+  facts: ReadonlyArray<WrittenFact>
+): LoggedStep => {
   const [first] = facts
   const last = facts.at(-1)
   if (first === undefined || last === undefined) throw new Error("a step without facts")
@@ -99,7 +104,7 @@ export const makeWalk = (inspected: Inspected, from: Milestone) => {
   let open: Array<WrittenFact> = []
 
   /** Ends the step that is open: no further fact is of it. */
-  const end = (): Step | undefined => {
+  const end = (): LoggedStep | undefined => {
     const last = open.at(-1)
     if (last === undefined) return undefined
     const to = folding.state()
@@ -113,7 +118,7 @@ export const makeWalk = (inspected: Inspected, from: Milestone) => {
 
   return {
     /** The step that ends with the fact before this one, where this one begins another. */
-    before: (fact: WrittenFact): Step | undefined => (isFirst(fact, open.at(-1)) ? end() : undefined),
+    before: (fact: WrittenFact): LoggedStep | undefined => (isFirst(fact, open.at(-1)) ? end() : undefined),
     tell: (fact: WrittenFact) => {
       if (inspected.beginsAtTurns) {
         const length = fact.event.length + (fact.detail?.length ?? 0)

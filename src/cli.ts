@@ -6,6 +6,6 @@ import { refused } from "./cli/lacking.mjs"
 
 if (!refused()) {
   await import("./cli/compiled.mjs")
-  const { run } = await import("./cli/commands.ts")
-  run()
+  const { runCommandLine } = await import("./cli/commands.ts")
+  runCommandLine()
 }

@@ -200,7 +200,7 @@ const edgeOf = (settings: NodeSettings, leaving: Leaving) =>
  * One node, listening once the layer is built; leaving the scope drains it. Provides HttpServer, whose address is the
  * real one.
  */
-export const serve = (settings: NodeSettings) =>
+export const serveNode = (settings: NodeSettings) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const watch = yield* observe

@@ -286,7 +286,7 @@ const figures: ReadonlyArray<readonly [document: string, says: string, source: s
   ["docs/architecture.md", "from 0.25 s to 2 s", "actors/obligations.ts", "unansweredMs = { first: 250, most: 2_000 }"],
   ["docs/architecture.md", "from 1 s to 5 min", "actors/obligations.ts", "brokenMs = { first: 1_000, most: 300_000 }"],
   ["docs/architecture.md", "fails twice too", "actors/activation.ts", "farewells = 2"],
-  ["docs/architecture.md", "up to 64 in their order", "actors/deliveries.ts", "rows: 64"],
+  ["docs/architecture.md", "up to 64 in their order", "actors/inboxDrain.ts", "rows: 64"],
   ["docs/api.md", "about 14,900 events (2,500", "test/machines/turnEvents.test.ts", "[true, 2_484], [false, 14_948]"],
   ["docs/architecture.md", "tried three times a target", "machines/thread/turn.ts", "attempts = 3"],
   ["docs/architecture.md", "about 0.5 s and 1 s", "machines/thread/turn.ts", "firstPauseMs = 500"],

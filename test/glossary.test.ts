@@ -42,26 +42,73 @@ describe("the glossary", () => {
   })
 })
 
-describe("the words of the code", () => {
-  /** Each kind of actor has its own. */
-  const ofAKind = ["Command", "Context", "Draft", "Fact", "Job", "Outcome", "Snapshot", "Step"]
+const sources = ["machines", "actors", "src", "http"].flatMap((room) =>
+  readdirSync(join(root, room), { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".ts"))
+    .map((file) => join(room, file))
+)
 
-  it("are exported from one file each: a type's name says which thing is meant", () => {
-    const files = ["machines", "actors", "src", "http"].flatMap((room) =>
-      readdirSync(join(root, room), { recursive: true, encoding: "utf8" })
-        .filter((file) => file.endsWith(".ts"))
-        .map((file) => join(room, file))
-    )
-    const homes = new Map<string, Set<string>>()
-    for (const file of files) {
-      for (const [, word = ""] of textOf(file).matchAll(
-        /^export (?:abstract )?(?:class|const|interface|type) ([A-Z]\w*)/gm
-      ))
-        homes.set(word, (homes.get(word) ?? new Set()).add(file))
+describe("the words of the code", () => {
+  interface Convention {
+    readonly why: string
+    readonly words: ReadonlyArray<string>
+    /** Files that may have them; with a group, each what the group stands for once. */
+    readonly where: RegExp
+  }
+
+  /** Words that several files export, because whoever knows one of these files knows the others by them. */
+  const conventions: ReadonlyArray<Convention> = [
+    {
+      why: "the chart of each kind of actor, and what goes in and out of it",
+      words: [
+        ...["blank", "causes", "chart", "Command", "configure", "Context", "contextOf", "decide", "Draft", "evolve"],
+        ...["Fact", "guards", "isPublic", "Job", "poison", "restore", "resume", "Snapshot", "start", "stateOf", "Step"]
+      ],
+      where: /^machines\/(?:(identity|schedule|subscription|thread)\/|step\.ts$)/
+    },
+    {
+      why: "what each kind of actor brings to its host",
+      words: [
+        ...["announcedBy", "decodeRequest", "factOf", "makePerform", "makePrepare", "Outcome", "row", "settledIn"]
+      ],
+      where: /^actors\/(identity|schedule|subscription|thread)\//
+    },
+    { why: "the one layer of a module, imported under the module's name", words: ["layer"], where: /(.*)/ },
+    { why: "a migration", words: ["up"], where: /^src\/database\/migrations\/(.*)/ },
+    {
+      why: "the same refusal, in the words of the noun that refuses",
+      words: ["agentArchived", "feedArchived", "modelNotInProfile"],
+      where: /^src\/(\w+)\/refusals\.ts$/
     }
-    assert.isAbove(homes.size, 500)
+  ]
+
+  const homes = new Map<string, ReadonlyArray<string>>()
+  for (const file of sources) {
+    const exported = textOf(file).matchAll(
+      /^export (?:abstract |async )?(?:class|const|function\*?|interface|type) (\w+)/gm
+    )
+    for (const word of new Set([...exported].map(([, word = ""]) => word)))
+      homes.set(word, [...(homes.get(word) ?? []), file])
+  }
+  const shared = [...homes].filter(([, files]) => files.length > 1)
+
+  it("are exported from one file each: a name says which thing is meant", () => {
+    assert.isAbove(homes.size, 2_400)
+    const isAllowed = ([word, files]: readonly [string, ReadonlyArray<string>]) =>
+      conventions.some(({ where, words }) => {
+        const found = files.map((file) => where.exec(file)?.[1] ?? (where.test(file) ? file : undefined))
+        return words.includes(word) && !found.includes(undefined) && new Set(found).size === files.length
+      })
     assert.deepStrictEqual(
-      [...homes].filter(([word, { size }]) => size > 1 && !ofAKind.includes(word)),
+      shared.filter((word) => !isAllowed(word)),
+      []
+    )
+  })
+
+  it.each(conventions)("are shared as $why", ({ words }) => {
+    const found = new Set(shared.map(([word]) => word))
+    assert.deepStrictEqual(
+      words.filter((word) => !found.has(word)),
       []
     )
   })
@@ -75,7 +122,10 @@ describe("the old words", () => {
     for (const [, word = "", file = ""] of found) {
       const text = textOf(file)
       assert.match(text, new RegExp(`\\b${word}\\b`))
-      assert.notMatch(text, new RegExp(`\\b(?:const|type|interface|class) ${bare(old)}\\b(?=[^,}]*[={])`))
+      assert.notMatch(
+        text,
+        new RegExp(`^(?:export )?(?:const|type|interface|class) ${bare(old)}\\b(?=[^,}]*[={])`, "m")
+      )
     }
   })
 
@@ -87,5 +137,35 @@ describe("the old words", () => {
         assert.isFalse(existsSync(join(root, `${path}.ts`)), path)
     }
     assert.isTrue(existsSync(join(root, quoted(now)[0] ?? "")), now)
+  })
+
+  it("name nothing any more, but what is stored or sent", () => {
+    const gone = ["again", "asked", "carryIn", "carryOf", "deliver", "goOn", "lost", "placeOf", "say", "told"]
+    const names = (line: string, word: string) =>
+      new RegExp(
+        `\\b(?:const|let|function) ${word}\\b|\\breadonly ${word}\\??:|(?:^\\s*|[({,] ?|\\.\\.\\.)${word}(?: =|\\??:|[,)])`
+      ).test(line)
+    const found = sources
+      .filter((file) => file !== "src/client/types.ts")
+      .flatMap((file) => {
+        const lines = textOf(file)
+          .split("\n")
+          .filter((line) => !/^\s*(?:\*|\/\*|\/\/)/.test(line))
+          .map((line) => line.replaceAll(/"[^"]*"|`[^`]*`/g, '""'))
+        return gone.filter((word) => lines.some((line) => names(line, word))).map((word) => `${word} in ${file}`)
+      })
+    assert.deepStrictEqual(found.toSorted(), [
+      // Of messages between nodes.
+      "again in actors/Router.ts",
+      "again in actors/answering.ts",
+      "again in actors/forwarding.ts",
+      "again in actors/messages.ts",
+      // Of threads' attributes.
+      "asked in actors/thread/perform.ts",
+      "asked in actors/thread/settings.ts",
+      "asked in actors/thread/tools/families/agents.ts",
+      "asked in actors/thread/waitAnswers.ts",
+      "asked in src/threads/detail.ts"
+    ])
   })
 })

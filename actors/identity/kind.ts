@@ -23,7 +23,7 @@ export const row = ({ at, by, type }: Fact): FactRow => ({
   at
 })
 
-export const stateOf = ({ context: { disabled } }: Snapshot): IdentityState =>
+export const identityStateOf = ({ context: { disabled } }: Snapshot): IdentityState =>
   disabled === null ? { disabled: false } : { disabled: true, ...disabled }
 
 const decode = Schema.decodeUnknownOption(
@@ -47,7 +47,7 @@ export const identityKind = defineKind<Snapshot, IdentityRequest, Command, never
       next,
       jobs: [],
       ...(facts.length === 0 ? {} : { written: { facts: facts.map(row) } }),
-      answer: { kind: "found", body: JSON.stringify(stateOf(next)) }
+      answer: { kind: "found", body: JSON.stringify(identityStateOf(next)) }
     }
   },
   inspected: identityInspected,

@@ -17,10 +17,10 @@ export const layer = (options: RegistryOptions) =>
       const tell = Effect.fnUntraced(function* (workspace: string, identity: string, request: IdentityRequest) {
         const ref = { workspace, kind: "identity" as const, id: identityActorId(workspace, identity) }
         const birth = { parent: null, attributes: JSON.stringify({ identity }) }
-        const answer = yield* registry.deliver(ref, { request }).pipe(
+        const answer = yield* registry.tell(ref, { request }).pipe(
           Effect.catchIf(isUnknown, () => registry.create(ref, birth, { request })),
           // Born by another node at the same moment: it is there now.
-          Effect.catchTag("Unreachable", () => registry.deliver(ref, { request })),
+          Effect.catchTag("Unreachable", () => registry.tell(ref, { request })),
           Effect.mapError((cause) => new IdentityUnavailable({ cause }))
         )
         // The text is the kind's own answer.

@@ -84,7 +84,7 @@ export const makeScheduleKind = ({ perform, prepare, webhooks }: ScheduleKindOpt
       resume,
       run: ({ params: { runId }, type }) =>
         type === "unwatch" ? { stop: `watch ${runId}` } : { start: `${type} ${runId}`, repeatable: true },
-      lost: ({ params: { runId } }) => ({ type: "refused", runId, status: "failed", reason: "unreachable" }),
+      lostOutcome: ({ params: { runId } }) => ({ type: "refused", runId, status: "failed", reason: "unreachable" }),
       perform
     },
     moments: {

@@ -39,7 +39,7 @@ export interface SchedulePerforming {
 type Outcome = Extract<ScheduleRequest, { readonly type: "started" | "refused" }>
 
 const patience = Duration.minutes(5)
-const again = Schedule.spaced("5 seconds")
+const pauses = Schedule.spaced("5 seconds")
 
 /** Refusals that are no failure of the schedule. */
 const skips: ReadonlySet<string> = new Set(["identity_disabled", "budget_exceeded", "thread_cost_exceeded"])
@@ -72,7 +72,7 @@ const isRefused =
 
 /** G2. */
 const persistently = <A, E>(attempt: Effect.Effect<A, E>): Effect.Effect<A> =>
-  attempt.pipe(Effect.retry(again), Effect.orDie)
+  attempt.pipe(Effect.retry(pauses), Effect.orDie)
 
 export const principalOf = ({ createdBy, id, input }: StoredSchedule): Principal => {
   const identity = input.identity ?? createdBy.identity
@@ -81,9 +81,9 @@ export const principalOf = ({ createdBy, id, input }: StoredSchedule): Principal
 
 export const makePerform = ({ decided, isOver, read, taken, threads, untilOver }: SchedulePerforming) => {
   /** A turn that runs is cancelled; the message of one that has not begun is taken out of the queue. */
-  const cancel = (asked: Pick<ThreadCaller, "principal" | "workspace">, { threadId, turnId }: BegunTurn) =>
-    threads.cancel(asked, threadId, { turnId, clearQueue: false }).pipe(
-      Effect.catchIf(isRefused("turn_conflict"), () => threads.remove(asked, threadId, sibling("input", turnId))),
+  const cancel = (caller: Pick<ThreadCaller, "principal" | "workspace">, { threadId, turnId }: BegunTurn) =>
+    threads.cancel(caller, threadId, { turnId, clearQueue: false }).pipe(
+      Effect.catchIf(isRefused("turn_conflict"), () => threads.remove(caller, threadId, sibling("input", turnId))),
       Effect.asVoid
     )
 
@@ -107,7 +107,7 @@ export const makePerform = ({ decided, isOver, read, taken, threads, untilOver }
     const { agentId, createdBy, input } = schedule
     // G3.
     const hops = Math.max(schedule.hops, run.hops ?? 0)
-    const asked = { workspace, principal: principalOf(schedule) }
+    const caller = { workspace, principal: principalOf(schedule) }
     const message = {
       // Not the run's own body: that is the run itself, in the journal.
       inputId: begunBy("input", runId),
@@ -117,7 +117,7 @@ export const makePerform = ({ decided, isOver, read, taken, threads, untilOver }
     }
     if (input.target.mode === "thread") {
       const { threadId } = input.target
-      return Effect.map(threads.submitAs(asked, threadId, { ...message, mode: input.submitMode }), (reply) => ({
+      return Effect.map(threads.submitAs(caller, threadId, { ...message, mode: input.submitMode }), (reply) => ({
         reply,
         threadId
       }))
@@ -125,7 +125,7 @@ export const makePerform = ({ decided, isOver, read, taken, threads, untilOver }
     const threadId = sibling("thread", runId)
     const identity = input.identity ?? createdBy.identity
     return threads
-      .start(asked, {
+      .start(caller, {
         ...message,
         agentId,
         threadId,

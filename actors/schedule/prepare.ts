@@ -10,19 +10,20 @@ import { clockworkOf, type StoredSchedule } from "../../src/schedules/shown.ts"
 import type { Command, Firing, Next, ScheduleCommand } from "../../machines/schedule/commands.ts"
 import type { Context } from "../../machines/schedule/context.ts"
 import type { Snapshot } from "../../machines/schedule/chart.ts"
-import { type Declined, Unreachable } from "../Actor.ts"
+import type { Declined, Unreachable } from "../Actor.ts"
 import type { ActorView } from "../Kind.ts"
+import { unreachable } from "../live.ts"
 import type { Decided } from "./Decided.ts"
 import type { IsOver } from "./lastTurn.ts"
 import type { ScheduleRequest } from "./requests.ts"
 
-type Being = Pick<ActorView<Snapshot>, "ref" | "snapshot">
+type ScheduleView = Pick<ActorView<Snapshot>, "ref" | "snapshot">
 
 export interface SchedulePreparing {
   readonly decided: Decided
   readonly directory: Pick<Directory["Service"], "identityDisabled"> & {
     readonly agent: (
-      ...asked: Parameters<Directory["Service"]["agent"]>
+      ...args: Parameters<Directory["Service"]["agent"]>
     ) => Effect.Effect<Pick<AgentView, "archived" | "identity"> | undefined, DatabaseUnavailable>
   }
   readonly isOver: IsOver
@@ -60,8 +61,6 @@ const countMany = (clockwork: Clockwork, first: number, last: number) =>
     }
   }).pipe(counting.withPermit)
 
-const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
-
 export const makePrepare = ({ decided, directory, isOver, read }: SchedulePreparing) => {
   /** Somebody who it works for may not work now. */
   const isDisabled = ({ createdBy, input }: StoredSchedule, workspace: string, agentIdentity: string | undefined) =>
@@ -69,14 +68,14 @@ export const makePrepare = ({ decided, directory, isOver, read }: SchedulePrepar
       (identity) => identity !== undefined && directory.identityDisabled(workspace, identity)
     )
 
-  const standing = Effect.fnUntraced(function* (being: Being) {
+  const standing = Effect.fnUntraced(function* (being: ScheduleView) {
     const schedule = yield* read(being.ref)
     if (schedule === undefined) return yield* unreachable()
     const agent = yield* directory.agent(being.ref.workspace, schedule.agentId)
     return { schedule, agent, isArchived: agent === undefined || agent.archived }
   })
 
-  const configuring = Effect.fnUntraced(function* (being: Being, at: number) {
+  const configuring = Effect.fnUntraced(function* (being: ScheduleView, at: number) {
     const { isArchived, schedule } = yield* standing(being)
     const { context } = being.snapshot
     const anew = beginsAnew(schedule, context)
@@ -111,7 +110,7 @@ export const makePrepare = ({ decided, directory, isOver, read }: SchedulePrepar
     return overlap === "queue" ? ("waits" as const) : ({ skips: "overlap" } as const)
   })
 
-  const comingDue = Effect.fnUntraced(function* (being: Being, at: number) {
+  const comingDue = Effect.fnUntraced(function* (being: ScheduleView, at: number) {
     const { context } = being.snapshot
     const { agent, isArchived, schedule } = yield* standing(being)
     const { workspace } = being.ref
@@ -147,7 +146,7 @@ export const makePrepare = ({ decided, directory, isOver, read }: SchedulePrepar
   })
 
   const preparing = (
-    being: Being,
+    being: ScheduleView,
     request: ScheduleRequest,
     at: number
   ): Effect.Effect<Command, Unreachable | DatabaseUnavailable> => {
@@ -157,15 +156,15 @@ export const makePrepare = ({ decided, directory, isOver, read }: SchedulePrepar
       case "due":
         return comingDue(being, at)
       case "run": {
-        const { type, ...asked } = request
-        return Effect.succeed({ type, at, run: { ...asked, by: "manual" } })
+        const { type, ...byHand } = request
+        return Effect.succeed({ type, at, run: { ...byHand, by: "manual" } })
       }
       default:
         return Effect.succeed({ ...request, at })
     }
   }
 
-  return (being: Being, request: ScheduleRequest, at: number): Effect.Effect<Command, Declined | Unreachable> =>
+  return (being: ScheduleView, request: ScheduleRequest, at: number): Effect.Effect<Command, Declined | Unreachable> =>
     Effect.mapError(preparing(being, request, at), (failure) =>
       failure._tag === "Unreachable" ? failure : unreachable()
     )

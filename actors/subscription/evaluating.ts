@@ -11,7 +11,7 @@ import { threadIdOf, inputIdOf } from "./ids.ts"
 import type { Outcome } from "./requests.ts"
 import { makeScan, type Scanned } from "./scanning.ts"
 import { makeScreen } from "./screening.ts"
-import { feedOf, makeStanding } from "./standing.ts"
+import { feedOf, makeIdentityCheck } from "./standing.ts"
 
 const nothing = ({ passed, to }: Scanned): Found => ({
   is: "nothing",
@@ -23,7 +23,7 @@ export const makeEvaluate = Effect.gen(function* () {
   const directory = yield* Directory
   const scan = yield* makeScan
   const screen = yield* makeScreen
-  const isDisabled = yield* makeStanding
+  const isDisabled = yield* makeIdentityCheck
 
   const batchOf = (
     { ref, snapshot: { context } }: ActorView<Snapshot>,

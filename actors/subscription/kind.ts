@@ -23,7 +23,7 @@ import { type ActorView, type Decision, defineKind, type Jobs, type Kind, type W
 import { decodeRequest, type SubscriptionRequest, type Used } from "./requests.ts"
 import { settledIn } from "./settling.ts"
 
-type Asked = SubscriptionRequest & { readonly at: number; readonly instant?: number }
+type PreparedRequest = SubscriptionRequest & { readonly at: number; readonly instant?: number }
 
 interface SubscriptionWriteSet extends WriteSet {
   readonly happened: ReadonlyArray<Fact>
@@ -38,7 +38,7 @@ export interface SubscriptionKindOptions {
   readonly webhooks: Pick<WebhookInterest["Service"], "due" | "has">
 }
 
-export type SubscriptionKind = Kind<Snapshot, SubscriptionRequest, Asked, Job, SubscriptionWriteSet>
+export type SubscriptionKind = Kind<Snapshot, SubscriptionRequest, PreparedRequest, Job, SubscriptionWriteSet>
 
 export const row = (fact: Fact): FactRow => {
   const { at, type, ...event } = fact
@@ -70,27 +70,27 @@ const gone = () => new Declined({ reason: "not_found", message: "There is no suc
 const changed = () => new Declined({ reason: "precondition_failed", message: "The subscription has changed since." })
 
 /** What the chart need not know of. */
-const refusalOf = (context: Context, asked: Asked): Declined | undefined => {
-  if (asked.type !== "configure" && asked.type !== "delete") return undefined
-  const isBirth = asked.type === "configure" && asked.version === 0
-  if (context.deleted) return asked.type === "delete" ? undefined : gone()
+const refusalOf = (context: Context, request: PreparedRequest): Declined | undefined => {
+  if (request.type !== "configure" && request.type !== "delete") return undefined
+  const isBirth = request.type === "configure" && request.version === 0
+  if (context.deleted) return request.type === "delete" ? undefined : gone()
   if (context.settings === null && !isBirth) return gone()
-  return asked.version === undefined || asked.version === context.version ? undefined : changed()
+  return request.version === undefined || request.version === context.version ? undefined : changed()
 }
 
 /** It was taken before, or says nothing new. */
-const isNothing = ({ change, disabled, settings }: Context, asked: Asked) =>
-  asked.type === "configure" &&
-  (asked.change === change ||
-    (asked.cursor === undefined &&
-      asked.enabled === (disabled === null) &&
-      isDeepStrictEqual(asked.settings, settings)))
+const isNothing = ({ change, disabled, settings }: Context, request: PreparedRequest) =>
+  request.type === "configure" &&
+  (request.change === change ||
+    (request.cursor === undefined &&
+      request.enabled === (disabled === null) &&
+      isDeepStrictEqual(request.settings, settings)))
 
-const usedBy = (asked: Asked): Used | undefined => ("used" in asked ? asked.used : undefined)
+const usedBy = (request: PreparedRequest): Used | undefined => ("used" in request ? request.used : undefined)
 
-const commandOf = (asked: Asked): Command => {
-  if (asked.type === "delete") return { type: "delete", at: asked.at }
-  return asked
+const commandOf = (request: PreparedRequest): Command => {
+  if (request.type === "delete") return { type: "delete", at: request.at }
+  return request
 }
 
 const done: Reply = { kind: "done", body: "" }
@@ -122,22 +122,22 @@ export const makeSubscriptionKind = ({
     { parent, ref, snapshot: { context } }: ActorView<Snapshot>,
     next: Snapshot,
     facts: ReadonlyArray<Fact>,
-    asked: Asked
+    request: PreparedRequest
   ): SubscriptionWriteSet => {
-    const use = usedBy(asked)
+    const use = usedBy(request)
     const amount = dollars(use?.usage?.estimatedCost ?? 0)
     const agentId = parent ?? ""
     return {
       facts: facts.map(row),
       announces: webhooks.has(ref.workspace) ? announcedBy(ref, agentId, facts) : undefined,
       happened: facts,
-      use: use?.usage && { workspace: ref.workspace, agentId, model: use.modelId, at: asked.at, usage: use.usage },
+      use: use?.usage && { workspace: ref.workspace, agentId, model: use.modelId, at: request.at, usage: use.usage },
       spent: amount === 0 ? undefined : { subject: agentId, amount },
       settles: settledIn(ref.id, context, next.context, use)
     }
   }
 
-  return defineKind<Snapshot, SubscriptionRequest, Asked, Job, SubscriptionWriteSet>({
+  return defineKind<Snapshot, SubscriptionRequest, PreparedRequest, Job, SubscriptionWriteSet>({
     name: "subscription",
     nouns: { id: "subscription", parent: "agent" },
     blank: start(),
@@ -161,14 +161,14 @@ export const makeSubscriptionKind = ({
       const instant = cadence?.mode === "schedule" ? nextCron(cadence.expression, cadence.timezone, at) : undefined
       return Effect.succeed({ ...request, at, ...(instant === undefined ? {} : { instant }) })
     },
-    decide: (being, asked): Decision<Snapshot, Job, SubscriptionWriteSet> | Declined => {
+    decide: (being, request): Decision<Snapshot, Job, SubscriptionWriteSet> | Declined => {
       const { snapshot } = being
       const nothing = { next: snapshot, jobs: [], answer: done }
-      if (isNothing(snapshot.context, asked)) return nothing
-      const refusal = refusalOf(snapshot.context, asked)
+      if (isNothing(snapshot.context, request)) return nothing
+      const refusal = refusalOf(snapshot.context, request)
       if (refusal !== undefined) return refusal
-      const { facts, jobs, next } = decide(snapshot, commandOf(asked))
-      return facts.length === 0 ? nothing : { next, jobs, written: written(being, next, facts, asked), answer: done }
+      const { facts, jobs, next } = decide(snapshot, commandOf(request))
+      return facts.length === 0 ? nothing : { next, jobs, written: written(being, next, facts, request), answer: done }
     },
     committed: ({ ref }, _, { announces, happened, spent, use }) => {
       if (announces !== undefined && announces.length > 0) webhooks.due()
@@ -179,7 +179,7 @@ export const makeSubscriptionKind = ({
     jobs: {
       resume: ({ context }) => jobsOf(context),
       run: (job) => (job.type === "abandon" ? { stop: nameOf(job) } : { start: nameOf(job), repeatable: true }),
-      lost: (): never => {
+      lostOutcome: (): never => {
         throw new Error("each of its jobs may be repeated")
       },
       perform

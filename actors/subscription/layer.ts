@@ -39,14 +39,14 @@ export const layer = (options: RegistryOptions) =>
       const configure = ({ born, id, workspace, ...change }: Configuring) => {
         const ref = refOf(workspace, id)
         const request: SubscriptionRequest = { type: "configure", ...change }
-        const told = registry.deliver(ref, { request })
-        if (born === undefined) return told
+        const configured = registry.tell(ref, { request })
+        if (born === undefined) return configured
         const { agentId, feedId } = born
         const birth = { parent: agentId, attributes: JSON.stringify({ createdBy: change.by, feedId }) }
-        return told.pipe(
+        return configured.pipe(
           Effect.catchIf(isUnknown, () => registry.create(ref, birth, { request })),
           // Born by another node at the same moment: it is there now.
-          Effect.catchTag("Unreachable", () => registry.deliver(ref, { request }))
+          Effect.catchTag("Unreachable", () => registry.tell(ref, { request }))
         )
       }
 
@@ -54,7 +54,7 @@ export const layer = (options: RegistryOptions) =>
         configure: (change) => Effect.asVoid(Effect.mapError(configure(change), failureOf)),
         remove: (workspace, id, version) =>
           registry
-            .deliver(refOf(workspace, id), {
+            .tell(refOf(workspace, id), {
               request: { type: "delete", ...(version === undefined ? {} : { version }) }
             })
             .pipe(Effect.mapError(failureOf), Effect.asVoid)

@@ -15,7 +15,7 @@ import { feedOf } from "./standing.ts"
 import { makeSubmit } from "./submitting.ts"
 
 /** F1. */
-const again = Schedule.spaced("1 second")
+const everySecond = Schedule.spaced("1 second")
 
 export const makePerform = Effect.gen(function* () {
   const database = yield* Database
@@ -33,15 +33,15 @@ export const makePerform = Effect.gen(function* () {
             condition: settings.condition,
             includeSelf: settings.includeSelf
           }
-    const told = yield* database.atomically("subscriptions.enlist", (tx) =>
+    const enlisted = yield* database.atomically("subscriptions.enlist", (tx) =>
       enlist(tx, workspace, { id, version, agentId: being.parent ?? "", feedId: feedOf(being), as })
     )
     return {
       type: "listed",
       version,
-      lastSeq: told?.lastSeq ?? 0,
-      ...(told?.from === undefined ? {} : { from: told.from }),
-      archived: told?.archived ?? true
+      lastSeq: enlisted?.lastSeq ?? 0,
+      ...(enlisted?.from === undefined ? {} : { from: enlisted.from }),
+      archived: enlisted?.archived ?? true
     } satisfies Outcome
   })
 
@@ -65,7 +65,7 @@ export const makePerform = Effect.gen(function* () {
   return (being: ActorView<Snapshot>, job: Job, start: Start): Effect.Effect<Outcome | undefined> =>
     performed(being, job, start).pipe(
       Effect.tapError((failure) => Effect.logWarning("a job of a subscription is tried again", failure)),
-      Effect.retry(again),
+      Effect.retry(everySecond),
       Effect.orDie
     )
 })

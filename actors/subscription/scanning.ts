@@ -6,7 +6,7 @@ import { limits } from "../../src/domain/limits.ts"
 import type { PassedReason, SubscriptionSettings } from "../../src/domain/subscription.ts"
 import { ConditionJudge } from "../../src/subscriptions/ConditionJudge.ts"
 import { takenCondition } from "../../src/subscriptions/condition.ts"
-import { isOwn } from "../../src/subscriptions/matching.ts"
+import { isOwnMessage } from "../../src/subscriptions/matching.ts"
 import { readNoticed, type NoticedMessage } from "../../src/subscriptions/noticed.ts"
 
 const pageRows = 500
@@ -54,7 +54,7 @@ export const makeScan = Effect.gen(function* () {
       if (page === undefined) break
       feedName = page.feed.name
       if (page.feed.firstSeq > (left[0]?.from ?? 0)) passed ??= "messages_trimmed"
-      const wanted = page.messages.filter(({ principal }) => settings.includeSelf || !isOwn(principal, agentId))
+      const wanted = page.messages.filter(({ principal }) => settings.includeSelf || !isOwnMessage(principal, agentId))
       const said = yield* conditions.judge(workspace, condition, wanted)
       for (const [i, message] of wanted.entries()) {
         to = message.seq

@@ -72,10 +72,10 @@ export const makeScreen = Effect.gen(function* () {
     if (price === "unknown" && agent.limit !== undefined)
       return refusal("model_not_priced", "The agent has a budget, and the screen's model has no known price.")
     const turnId = sibling("turn", id)
-    const asked = instructions === undefined ? text : `${instructions}\n\n${text}`
+    const question = instructions === undefined ? text : `${instructions}\n\n${text}`
     const prompt: Prompt = {
       system,
-      messages: [{ role: "user", turnId, content: [{ type: "text", text: asked }] }],
+      messages: [{ role: "user", turnId, content: [{ type: "text", text: question }] }],
       tools: [],
       turnId,
       purpose: "turn"

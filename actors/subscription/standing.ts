@@ -13,7 +13,7 @@ const read = Schema.decodeUnknownSync(
 export const feedOf = ({ attributes }: Pick<ActorView<Snapshot>, "attributes">) => read(attributes).feedId
 
 /** Whether an identity that its turns would act for is disabled: its own, its agent's, or its maker's. */
-export const makeStanding = Effect.gen(function* () {
+export const makeIdentityCheck = Effect.gen(function* () {
   const directory = yield* Directory
 
   return Effect.fnUntraced(function* (

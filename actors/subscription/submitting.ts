@@ -11,7 +11,7 @@ import type { ActorView } from "../Kind.ts"
 import { Threads } from "../thread/Threads.ts"
 import { threadAfter } from "./ids.ts"
 import type { Outcome } from "./requests.ts"
-import { makeStanding } from "./standing.ts"
+import { makeIdentityCheck } from "./standing.ts"
 
 const readTurn = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Struct({ turnId: Schema.String })))
 
@@ -50,7 +50,7 @@ const failureOf = (error: ActorError): AttemptFailure => {
 export const makeSubmit = Effect.gen(function* () {
   const threads = yield* Threads
   const reads = yield* ThreadReads
-  const isDisabled = yield* makeStanding
+  const isDisabled = yield* makeIdentityCheck
 
   const send = (
     { parent, ref: { id, workspace }, snapshot: { context } }: ActorView<Snapshot>,
@@ -58,14 +58,14 @@ export const makeSubmit = Effect.gen(function* () {
     { identity, target }: SubscriptionSettings
   ): Effect.Effect<Reply, ActorError> => {
     const own = identity === undefined ? {} : { identity }
-    const asked = { workspace, principal: { type: "subscription" as const, id, ...own } }
+    const caller = { workspace, principal: { type: "subscription" as const, id, ...own } }
     const message = { inputId, content: [{ type: "text" as const, text }], ...(hops === 0 ? {} : { hops }) }
     // A batch that another target was meant for keeps its thread, which may not have been made yet.
     const isThere =
       threadId === (target.mode === "thread" ? target.threadId : target.mode === "reuse" && context.threadId)
     return isThere
-      ? threads.submitAs(asked, threadId, { ...message, mode: "queue" })
-      : threads.start(asked, { agentId: parent ?? "", threadId, ...own, ...message })
+      ? threads.submitAs(caller, threadId, { ...message, mode: "queue" })
+      : threads.start(caller, { agentId: parent ?? "", threadId, ...own, ...message })
   }
 
   /** Nobody may act for it. What was taken before that, whose answer was lost, was handed over all the same. */

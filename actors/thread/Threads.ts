@@ -87,16 +87,16 @@ export class Threads extends Context.Service<
       threadId: string,
       owner: string | undefined
     ) => Effect.Effect<WaitingFor | undefined>
-    /** 201 with Thread detail, and `input` (a submit's answer) when a message was given. */
-    readonly create: (asked: ThreadCaller, thread: NewThread) => Effect.Effect<Reply, ActorError>
-    /** 201 with a Queued message, `state` (queued | steered | admitted), and `seq` when admitted. */
-    readonly submit: (asked: ThreadCaller, threadId: string, input: NewInput) => Effect.Effect<Reply, ActorError>
+    /** Created: Thread detail, and `input` (a submit's answer) when a message was given. */
+    readonly create: (caller: ThreadCaller, thread: NewThread) => Effect.Effect<Reply, ActorError>
+    /** Created: a Queued message, `state` (queued | steered | admitted), and `seq` when admitted. */
+    readonly submit: (caller: ThreadCaller, threadId: string, input: NewInput) => Effect.Effect<Reply, ActorError>
     /**
-     * 201, as submit. Of an input that was taken before, the answer is the one that it got: so it may be sent again by
-     * whoever does not know. Where the thread's owner is away it is stored, and answered as queued.
+     * Created, as by submit. Of an input that was taken before, the answer is the one that it got: so it may be sent
+     * again by whoever does not know. Where the thread's owner is away it is stored, and answered as queued.
      */
     readonly submitAs: (
-      asked: Pick<ThreadCaller, "workspace" | "principal">,
+      caller: Pick<ThreadCaller, "workspace" | "principal">,
       threadId: string,
       input: SentInput
     ) => Effect.Effect<Reply, ActorError>
@@ -105,41 +105,41 @@ export class Threads extends Context.Service<
      * with `not_found`: a thread that may be there, and is not found, is out of reach.
      */
     readonly start: (
-      asked: Pick<ThreadCaller, "workspace" | "principal">,
+      caller: Pick<ThreadCaller, "workspace" | "principal">,
       thread: StartedThread
     ) => Effect.Effect<Reply, ActorError>
-    /** 201, as submit: a new input with the content of the last failed or cancelled turn's first message. */
-    readonly retry: (asked: ThreadCaller, threadId: string) => Effect.Effect<Reply, ActorError>
-    /** 200 with the Queued message. */
+    /** Created, as by submit: a new input with the content of the last failed or cancelled turn's first message. */
+    readonly retry: (caller: ThreadCaller, threadId: string) => Effect.Effect<Reply, ActorError>
+    /** Found: the Queued message. */
     readonly edit: (
-      asked: ThreadCaller,
+      caller: ThreadCaller,
       threadId: string,
       inputId: string,
       content: MessageContent
     ) => Effect.Effect<Reply, ActorError>
-    /** 204, no body. */
-    readonly remove: (asked: ThreadCaller, threadId: string, inputId: string) => Effect.Effect<Reply, ActorError>
-    /** 200, as submit's answer. */
+    /** Done, without a body. */
+    readonly remove: (caller: ThreadCaller, threadId: string, inputId: string) => Effect.Effect<Reply, ActorError>
+    /** Found: what submit answers with. */
     readonly promote: (
-      asked: ThreadCaller,
+      caller: ThreadCaller,
       threadId: string,
       inputId: string,
       to: { readonly mode: "steer" | "interrupt"; readonly expectedTurnId?: string }
     ) => Effect.Effect<Reply, ActorError>
-    /** 200 with `{wait, seq}`: the wait as it was resolved, and the seq of the event that says so. */
+    /** Found: `{wait, seq}`, the wait as it was resolved, and the seq of the event that says so. */
     readonly resolve: (
-      asked: ThreadCaller,
+      caller: ThreadCaller,
       threadId: string,
       waitId: string,
       answer: GivenAnswer
     ) => Effect.Effect<Reply, ActorError>
-    /** 200 with Thread detail: the next model call comes after a summary. */
-    readonly compact: (asked: ThreadCaller, threadId: string) => Effect.Effect<Reply, ActorError>
-    /** 200 with Thread detail: the thread takes no input any more. */
-    readonly archive: (asked: ThreadCaller, threadId: string) => Effect.Effect<Reply, ActorError>
-    /** 200 with Thread detail. */
+    /** Found: Thread detail. The next model call comes after a summary. */
+    readonly compact: (caller: ThreadCaller, threadId: string) => Effect.Effect<Reply, ActorError>
+    /** Found: Thread detail. The thread takes no input any more. */
+    readonly archive: (caller: ThreadCaller, threadId: string) => Effect.Effect<Reply, ActorError>
+    /** Found: Thread detail. */
     readonly cancel: (
-      asked: ThreadCaller,
+      caller: ThreadCaller,
       threadId: string,
       options: { readonly turnId?: string; readonly clearQueue: boolean }
     ) => Effect.Effect<Reply, ActorError>

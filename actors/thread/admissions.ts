@@ -1,6 +1,6 @@
 /**
- * How an input would run if it were admitted now: asked for every input that waits, each time a
- * command might admit one, so it must be answered from memory.
+ * An admission says how an input would run if it were admitted now. It is asked for of every input that waits, each
+ * time a command might admit one, so it must be answered from memory.
  */
 import { Effect } from "effect"
 import type { MessageContent, SubmitMode } from "../../src/domain/content.ts"
@@ -15,8 +15,9 @@ import { profileOf } from "../../src/threads/pinnedProfile.ts"
 import type { Admission, Plan } from "../../machines/thread/commands.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
 import type { Input } from "../../src/domain/input.ts"
-import { Unreachable } from "../Actor.ts"
+import type { Unreachable } from "../Actor.ts"
 import type { ActorView } from "../Kind.ts"
+import { unreachable } from "../live.ts"
 import { settingsOf, type ThreadSettings } from "./settings.ts"
 import { type ToolkitOf, hooksAbout } from "./tools/toolkit.ts"
 
@@ -31,8 +32,6 @@ export type AdmissionOf = (thread: ThreadSettings, input: Wanting) => Effect.Eff
 
 /** Whether the thread's profile selects the model, or the models, that a selector means. */
 export type Selects = (thread: ThreadSettings, selector: string) => Effect.Effect<boolean, Unreachable>
-
-const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
 
 const refuse = (code: Failure["code"], text: string): Admission => ({ refused: { code, text } })
 
@@ -68,7 +67,7 @@ export const makeAdmission = Effect.fn("makeAdmission")(function* (
       compaction.model === undefined
         ? []
         : models.resolve(compaction.model).filter((id) => !isCapped || prices.of(id) !== "unknown")
-    const asked = summariser === undefined ? exact : [...exact, summariser]
+    const mayAsk = summariser === undefined ? exact : [...exact, summariser]
     const plan: Plan = {
       profileId,
       profileVersion: version,
@@ -77,7 +76,7 @@ export const makeAdmission = Effect.fn("makeAdmission")(function* (
       maxTurnMs: limits.maxTurnSeconds * 1000,
       maxParallelTools: limits.maxParallelTools,
       ...(summariser === undefined ? {} : { summariser }),
-      ...(asked.some((id) => prices.of(id) === "priced") ? { priced: true } : {}),
+      ...(mayAsk.some((id) => prices.of(id) === "priced") ? { priced: true } : {}),
       ...(hooks.some(({ enabled }) => enabled) ? { hooked: true } : {})
     }
     const opening = hooksAbout(

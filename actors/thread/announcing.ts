@@ -49,12 +49,12 @@ export const announcedBy = (
 ): ReadonlyArray<Announcement> => {
   const { parent, ref, snapshot: before } = being
   let { seq } = before.context
-  const told = facts.flatMap((fact) => (isPublic(fact) ? ofFact(being, fact, ++seq) : []))
+  const news = facts.flatMap((fact) => (isPublic(fact) ? ofFact(being, fact, ++seq) : []))
   const at = facts.at(-1)?.at
   const status = statusOf(next)
-  if (at === undefined || statusOf(before) === status) return told
+  if (at === undefined || statusOf(before) === status) return news
   const data = { agentId: parent ?? "", threadId: ref.id, seq, status }
-  return [...told, announcement(ref.workspace, "thread.status", data, at)]
+  return [...news, announcement(ref.workspace, "thread.status", data, at)]
 }
 
 /** A message that was refused for want of money. What cannot be written is told with the next one. */

@@ -2,24 +2,25 @@
 import { Effect } from "effect"
 import { freshId } from "../../src/seed.ts"
 import type { ActorError, Reply } from "../Actor.ts"
-import { explain } from "./replies/refusals.ts"
+import { declinedFor } from "./replies/refusals.ts"
 import type { Of, ThreadRequest } from "./requests.ts"
 import { withOrigin } from "./sending.ts"
 import type { ThreadCaller, Threads } from "./Threads.ts"
 
-type Ask<Request> = (asked: ThreadCaller, threadId: string, request: Request) => Effect.Effect<Reply, ActorError>
+type Ask<Request> = (caller: ThreadCaller, threadId: string, request: Request) => Effect.Effect<Reply, ActorError>
 
 interface AskingOptions {
   readonly ask: Ask<ThreadRequest>
   readonly sendOrPost: Ask<Of<"submit">>
 }
 
-type Asked = "submit" | "retry" | "edit" | "remove" | "promote" | "resolve" | "compact" | "archive" | "cancel"
+type AskingMethod = "submit" | "retry" | "edit" | "remove" | "promote" | "resolve" | "compact" | "archive" | "cancel"
 
-export const makeAsking = ({ ask, sendOrPost }: AskingOptions): Pick<Threads["Service"], Asked> => ({
-  submit: (asked, threadId, { content, expectedTurnId, mode, model, origin }) => {
+export const makeAsking = ({ ask, sendOrPost }: AskingOptions): Pick<Threads["Service"], AskingMethod> => ({
+  submit: (caller, threadId, { content, expectedTurnId, mode, model, origin }) => {
     // The chart would say so as well; said here, it also holds for a submit that is posted.
-    if (mode === "steer" && model !== undefined) return Effect.fail(explain({ error: "model_not_allowed_with_steer" }))
+    if (mode === "steer" && model !== undefined)
+      return Effect.fail(declinedFor({ error: "model_not_allowed_with_steer" }))
     const request = {
       type: "submit" as const,
       fresh: true as const,
@@ -27,47 +28,47 @@ export const makeAsking = ({ ask, sendOrPost }: AskingOptions): Pick<Threads["Se
         inputId: freshId("input"),
         content,
         mode,
-        principal: withOrigin(asked.principal, origin),
+        principal: withOrigin(caller.principal, origin),
         ...(model === undefined ? {} : { model })
       },
       ...(expectedTurnId === undefined ? {} : { expectedTurnId }),
-      ...(model === undefined || asked.anyModel === true ? {} : { profileModels: true as const })
+      ...(model === undefined || caller.anyModel === true ? {} : { profileModels: true as const })
     }
-    return sendOrPost(asked, threadId, request)
+    return sendOrPost(caller, threadId, request)
   },
-  retry: (asked, threadId) =>
-    ask(asked, threadId, {
+  retry: (caller, threadId) =>
+    ask(caller, threadId, {
       type: "retry",
       fresh: true,
       inputId: freshId("input"),
-      principal: asked.principal,
-      ...(asked.anyModel === true ? {} : { profileModels: true })
+      principal: caller.principal,
+      ...(caller.anyModel === true ? {} : { profileModels: true })
     }),
-  edit: (asked, threadId, inputId, content) =>
-    ask(asked, threadId, {
+  edit: (caller, threadId, inputId, content) =>
+    ask(caller, threadId, {
       type: "edit",
       inputId,
       content,
-      principal: asked.principal,
-      ...(asked.anyModel === true ? {} : { profileModels: true })
+      principal: caller.principal,
+      ...(caller.anyModel === true ? {} : { profileModels: true })
     }),
-  remove: (asked, threadId, inputId) => ask(asked, threadId, { type: "remove", inputId }),
-  promote: (asked, threadId, inputId, to) =>
-    ask(asked, threadId, { type: "promote", inputId, principal: asked.principal, ...to }),
-  resolve: (asked, threadId, waitId, answer) =>
-    ask(asked, threadId, {
+  remove: (caller, threadId, inputId) => ask(caller, threadId, { type: "remove", inputId }),
+  promote: (caller, threadId, inputId, to) =>
+    ask(caller, threadId, { type: "promote", inputId, principal: caller.principal, ...to }),
+  resolve: (caller, threadId, waitId, answer) =>
+    ask(caller, threadId, {
       type: "answer",
       waitId,
-      principal: asked.principal,
+      principal: caller.principal,
       answer,
-      ...(asked.from === undefined ? {} : { from: asked.from })
+      ...(caller.from === undefined ? {} : { from: caller.from })
     }),
-  compact: (asked, threadId) => ask(asked, threadId, { type: "compact" }),
-  archive: (asked, threadId) => ask(asked, threadId, { type: "archive" }),
-  cancel: (asked, threadId, { clearQueue, turnId }) =>
-    ask(asked, threadId, {
+  compact: (caller, threadId) => ask(caller, threadId, { type: "compact" }),
+  archive: (caller, threadId) => ask(caller, threadId, { type: "archive" }),
+  cancel: (caller, threadId, { clearQueue, turnId }) =>
+    ask(caller, threadId, {
       type: "cancel",
-      principal: asked.principal,
+      principal: caller.principal,
       clearQueue,
       ...(turnId === undefined ? {} : { turnId })
     })

@@ -1,7 +1,6 @@
 /**
- * Whether a fresh input could still be paid for: a message that could not is refused to its sender (402), rather than
- * as a turn that fails. What is asked here is what has been spent; what runs now is asked for before each call
- * (Budgets.ts).
+ * A fresh input that could not be paid for is refused to its sender, rather than as a turn that fails. Only what has
+ * been spent counts here; what runs now is asked for before each call (Budgets.ts).
  */
 import { Effect } from "effect"
 import { flatMapNow } from "../../src/now.ts"

@@ -1,14 +1,13 @@
-/** Whether a conversation has turns that a summary could take the place of, asked before one is wanted. */
+/** A summary is wanted only where the conversation has turns whose place it could take. */
 import { Effect } from "effect"
 import type { Snapshot } from "../../machines/thread/chart.ts"
 import type { ResolvedProfile } from "../../src/agents/Directory.ts"
 import { defaultCompaction } from "../../src/domain/compactionSettings.ts"
-import { Unreachable } from "../Actor.ts"
+import type { Unreachable } from "../Actor.ts"
 import type { ActorView } from "../Kind.ts"
+import { unreachable } from "../live.ts"
 import { boundaryOf } from "./memory/boundaries.ts"
 import { type Prompts, stretchOf } from "./memory/prompts.ts"
-
-const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
 
 /** `profileOf`: the one that a turn would run by now. */
 export const makeCompactable =

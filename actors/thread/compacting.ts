@@ -86,7 +86,7 @@ export const makeCompacting = (models: Pick<Models["Service"], "list" | "sample"
     messages: Prompt["messages"],
     { durationMs, firstTextMs, text, usage }: ModelReply
   ): Outcome => {
-    const told = {
+    const ended = {
       turnId,
       step,
       round,
@@ -101,14 +101,14 @@ export const makeCompacting = (models: Pick<Models["Service"], "list" | "sample"
     if (!/\S/u.test(text))
       return {
         type: "summary.failed",
-        ...told,
+        ...ended,
         code: "compaction_failed",
         text: "The model answered without a summary."
       }
     const most = Math.min(summaryBytes, (windows.get(modelId) ?? Infinity) * 4 * summaryShare)
     return {
       type: "summary.made",
-      ...told,
+      ...ended,
       summary: cutToBytes(text.trim(), most),
       messages: standingAgain(messages, turnId, pos)
     }

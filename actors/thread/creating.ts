@@ -11,10 +11,11 @@ import type { ThreadAttributes } from "../../src/threads/detail.ts"
 import { profileOf } from "../../src/threads/pinnedProfile.ts"
 import { type ActorError, Declined, type Reply } from "../Actor.ts"
 import type { Envelope } from "../envelope.ts"
+import { unreachable } from "../live.ts"
 import type { Birth } from "../Registry.ts"
 import { notInProfile } from "./replies/refusals.ts"
 import type { ThreadRequest } from "./requests.ts"
-import { threadRef, unreachable, withOrigin } from "./sending.ts"
+import { threadRef, withOrigin } from "./sending.ts"
 import type { NewThread, ThreadCaller } from "./Threads.ts"
 
 interface Creating {
@@ -32,8 +33,8 @@ interface Creating {
 }
 
 export const makeCreate = ({ agentOf, directory, models, newId, refuseBirth, register }: Creating) => {
-  return Effect.fnUntraced(function* (asked: ThreadCaller, { agentId, message, ...thread }: NewThread) {
-    const { principal, workspace } = asked
+  return Effect.fnUntraced(function* (caller: ThreadCaller, { agentId, message, ...thread }: NewThread) {
+    const { principal, workspace } = caller
     yield* refuseBirth(workspace) ?? Effect.void
     const agent = yield* agentOf(workspace, agentId)
     if (agent === undefined)
@@ -55,7 +56,7 @@ export const makeCreate = ({ agentOf, directory, models, newId, refuseBirth, reg
         message: `model: no model is available for ${model}.`
       })
     }
-    if (model !== undefined && asked.anyModel !== true && !isSelected(models, profile, model))
+    if (model !== undefined && caller.anyModel !== true && !isSelected(models, profile, model))
       return yield* notInProfile()
     for (const identity of [thread.identity, agent.identity, principal.identity]) {
       if (identity !== undefined && directory.identityDisabled(workspace, identity)) {
@@ -83,7 +84,7 @@ export const makeCreate = ({ agentOf, directory, models, newId, refuseBirth, reg
     return yield* register(
       threadRef(workspace, newId()),
       { parent: agentId, attributes: JSON.stringify(attributes) },
-      { request, ...(asked.key === undefined ? {} : { key: asked.key }) }
+      { request, ...(caller.key === undefined ? {} : { key: caller.key }) }
     )
   })
 }

@@ -1,6 +1,6 @@
 /**
- * What became of a request that may have been taken before: its answer, from what the log and the rows show. An answer
- * to a wait is not among them: the wait's own row knows the answer that it was given (http/waits/resolving.ts).
+ * A request that may have been taken before gets the answer that the log and the rows show. Answers to waits are not
+ * among them: the wait's own row knows the answer that it was given (http/waits/resolving.ts).
  */
 import { Effect } from "effect"
 import { samePrincipal } from "../../src/domain/principal.ts"
@@ -9,8 +9,9 @@ import { lastToOpen, pendingState, queuedMessage } from "../../src/threads/detai
 import type { Spend } from "../../src/agents/Spending.ts"
 import { readAdmitted, readInput } from "../../src/threads/view.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
-import { type Reply, Unreachable } from "../Actor.ts"
+import type { Reply, Unreachable } from "../Actor.ts"
 import type { ActorView } from "../Kind.ts"
+import { unreachable } from "../live.ts"
 import type { AdmissionOf } from "./admissions.ts"
 import * as answers from "./replies/answers.ts"
 import type { ThreadRequest } from "./requests.ts"
@@ -19,8 +20,6 @@ import { settingsOf } from "./settings.ts"
 type Of<T extends ThreadRequest["type"]> = Extract<ThreadRequest, { readonly type: T }>
 type Reads = Pick<Journal["Service"], "attributes" | "input" | "log">
 type Earlier = Effect.Effect<Reply | undefined, Unreachable>
-
-const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
 
 export const notTaken: Earlier = Effect.succeed(undefined)
 
@@ -105,7 +104,7 @@ export const makePriorReply = ({ admissionOf, journal, spendOf }: PriorReplies) 
   const removed = ({ ref, snapshot }: ActorView<Snapshot>, { inputId }: Of<"remove">): Earlier =>
     waitingIn(snapshot, inputId) !== undefined
       ? notTaken
-      : stored(journal, ref, inputId, (found) => (found.state === "cancelled" ? answers.nothing : undefined))
+      : stored(journal, ref, inputId, (found) => (found.state === "cancelled" ? answers.doneReply : undefined))
 
   /** The turn that it names was cancelled. */
   const cancelled = Effect.fnUntraced(function* (being: ActorView<Snapshot>, turnId: string) {
@@ -124,7 +123,7 @@ export const makePriorReply = ({ admissionOf, journal, spendOf }: PriorReplies) 
     const attributes = yield* Effect.mapError(journal.attributes(ref), unreachable)
     const ahead = lastToOpen(pending, turn?.turnId)
     const admissions = ahead === undefined ? {} : { [ahead.inputId]: yield* admissionOf(settingsOf(being), ahead) }
-    return answers.shown(being, snapshot, being.head.updatedAt, spend, attributes, admissions)
+    return answers.shownThread(being, snapshot, being.head.updatedAt, spend, attributes, admissions)
   })
 
   return (being: ActorView<Snapshot>, request: ThreadRequest): Earlier => {

@@ -11,10 +11,10 @@ export const threadInspected = defineInspected<Fact, thread.FoldedThread>({
   beginsAtTurns: true,
   begin: thread.begin,
   factOf,
-  evolve: thread.evolve,
+  evolve: thread.evolveFolded,
   stateOf: thread.stateIn,
   entered: thread.entered,
-  told: ["idle", "failed", "cancelled"],
+  enteredByFact: ["idle", "failed", "cancelled"],
   doing: thread.doing,
   context: thread.contextIn,
   now: (folded, { carry, inputs }) => thread.nowIn(folded, parseCarry(carry), inputs.map(inputOf))

@@ -4,7 +4,7 @@ import type { Run } from "../Kind.ts"
 import type { Outcome } from "./requests.ts"
 
 /** Names say what an outcome must fit: with the same name it fits. All of a turn begin with its id. */
-export const run = (job: Job): Run => {
+export const runOf = (job: Job): Run => {
   const { turnId } = job.params
   switch (job.type) {
     case "sample": {
@@ -32,7 +32,7 @@ export const run = (job: Job): Run => {
 }
 
 /** Only a tool may have done something that must not be done twice. */
-export const lost = (job: Job): Extract<Outcome, { readonly type: "tool.returned" }> => {
+export const lostOutcome = (job: Job): Extract<Outcome, { readonly type: "tool.returned" }> => {
   if (job.type !== "runTool") throw new Error(`a ${job.type} is never lost: it is performed again`)
   const { toolCallId, turnId } = job.params
   return {

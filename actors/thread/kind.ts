@@ -32,7 +32,7 @@ import { settledIn } from "./settling.ts"
 import type { Prompts } from "./memory/prompts.ts"
 import { makePrepare } from "./prepare.ts"
 import type { Prepared, Preparing } from "./prepared.ts"
-import { explain } from "./replies/refusals.ts"
+import { declinedFor } from "./replies/refusals.ts"
 import type { ThreadRequest } from "./requests.ts"
 import {
   carryTextOf,
@@ -49,7 +49,7 @@ import { announcedBy } from "./announcing.ts"
 import { payerOf } from "./settings.ts"
 import { useIn } from "./using.ts"
 import type { Tails } from "./replies/tails.ts"
-import { lost, run } from "./jobs.ts"
+import { lostOutcome, runOf } from "./jobs.ts"
 import { decodeRequest, forwardable } from "./forwardable.ts"
 
 export interface ThreadKindOptions extends Preparing {
@@ -59,7 +59,7 @@ export interface ThreadKindOptions extends Preparing {
   readonly booked: Spending["Service"]["booked"]
   /** The outcome of a call of a model is in the journal. */
   readonly used: UsageCounts["Service"]["add"]
-  readonly endings: TurnEnds
+  readonly turnEnds: TurnEnds
   readonly perform: Perform
   readonly prompts: Prompts
   readonly tails: Tails
@@ -77,7 +77,7 @@ export type ThreadKind = Kind<Snapshot, ThreadRequest, Prepared, Job, ThreadWrit
 export const makeThreadKind = ({
   booked,
   bus,
-  endings,
+  turnEnds,
   perform,
   prompts,
   tails,
@@ -117,7 +117,7 @@ export const makeThreadKind = ({
       case "promote": {
         const input = find(before, command.inputId)
         return input === undefined
-          ? answers.nothing
+          ? answers.doneReply
           : {
               kind: "found",
               body: withContentText(answers.submitted({ ...input, mode: command.mode }, before, next, facts))
@@ -126,7 +126,7 @@ export const makeThreadKind = ({
       case "edit": {
         const input = find(next, command.inputId)
         return input === undefined
-          ? answers.nothing
+          ? answers.doneReply
           : { kind: "found", body: JSON.stringify(queuedMessage(input, next.context.turn?.turnId)) }
       }
       case "answer":
@@ -135,8 +135,8 @@ export const makeThreadKind = ({
       case "compact":
       case "archive":
         return spend === undefined
-          ? answers.nothing
-          : answers.shown(
+          ? answers.doneReply
+          : answers.shownThread(
               being,
               next,
               next === before ? being.head.updatedAt : at,
@@ -145,7 +145,7 @@ export const makeThreadKind = ({
               admissionsOf(command)
             )
       default:
-        return answers.nothing
+        return answers.doneReply
     }
   }
 
@@ -214,7 +214,7 @@ export const makeThreadKind = ({
           answer: answer(being, prepared, before, [])
         }
       const refusal = refuse(before, command)
-      if (refusal !== undefined) return explain(refusal)
+      if (refusal !== undefined) return declinedFor(refusal)
       const { facts, jobs, next } = decide(before, command)
       return {
         next,
@@ -227,7 +227,7 @@ export const makeThreadKind = ({
       const { turn } = before.context
       for (const fact of written.said) {
         count(fact, turn)
-        if (fact.turnId !== null && typeOf(fact).ends !== undefined) endings.over(fact.turnId)
+        if (fact.turnId !== null && typeOf(fact).ends !== undefined) turnEnds.over(fact.turnId)
       }
       prompts.committed(ref.id, before.context, written.said)
       if (written.use !== undefined) used(written.use)
@@ -261,7 +261,7 @@ export const makeThreadKind = ({
       if (before.context.pending !== next.context.pending)
         bus.publish({ ...about, type: "queue", pending: next.context.pending.length })
     },
-    jobs: { resume, run, lost, perform },
+    jobs: { resume, run: runOf, lostOutcome, perform },
     moments: { nextDue: ({ desk, snapshot }) => nextDue(snapshot, desk), due: { type: "due" } },
     remote: { forwardable, decodeRequest, priorReply: makePriorReply(preparing) },
     inspected: threadInspected,

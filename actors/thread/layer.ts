@@ -20,6 +20,7 @@ import { profileOf } from "../../src/threads/pinnedProfile.ts"
 import { pricesOf } from "../../src/models/prices.ts"
 import { quotaRefusals, record } from "../../src/telemetry/metrics.ts"
 import { Declined, type Unreachable } from "../Actor.ts"
+import { unreachable } from "../live.ts"
 import { WebhookInterest } from "../../src/webhooks/Interest.ts"
 import { makeRegistry, type RegistryOptions } from "../Registry.ts"
 import { makeBudgetReached } from "./announcing.ts"
@@ -34,7 +35,7 @@ import { makeCompactable } from "./compactable.ts"
 import { makeThreadKind } from "./kind.ts"
 import { settingsOf } from "./settings.ts"
 import { makeCreate } from "./creating.ts"
-import { makeSending, threadRef, unreachable } from "./sending.ts"
+import { makeSending, threadRef } from "./sending.ts"
 import { makePerform } from "./perform.ts"
 import { type PromptLimits, Prompts } from "./memory/prompts.ts"
 import type { ThreadRequest } from "./requests.ts"
@@ -78,8 +79,8 @@ const makePayable = Effect.fnUntraced(function* (agentOf: AgentOf) {
 })
 
 /** What turns may call, and the agents that are asked by tools and by hooks. */
-const makeTurnTools = Effect.fnUntraced(function* (births: Births, endings: TurnEnds) {
-  const exchange = makeExchange({ endings, reads: yield* ThreadReads, threads: births })
+const makeTurnTools = Effect.fnUntraced(function* (births: Births, turnEnds: TurnEnds) {
+  const exchange = makeExchange({ turnEnds, reads: yield* ThreadReads, threads: births })
   const reviewers = yield* Reviewers
   reviewers.appoint(makeReviewing(exchange))
   return yield* makeTools(yield* makeFamilies({ approval: yield* makeApproval, exchange }))
@@ -112,7 +113,7 @@ export const layer = (options: ThreadOptions) =>
       const spending = yield* Spending
       const random = yield* Random.Random
       const toolsets = yield* Toolsets
-      const endings = new TurnEnds()
+      const turnEnds = new TurnEnds()
 
       const refuseBirth = makeRefuseBirth(quotas)
 
@@ -123,11 +124,11 @@ export const layer = (options: ThreadOptions) =>
               (registry.peek(ref.id) === undefined ? refuseBirth(ref.workspace) : undefined) ??
               registry.ensure(ref, birth, { request })
           ),
-        tell: (ref, request) => Effect.suspend(() => registry.deliver(ref, { request })),
+        tell: (ref, request) => Effect.suspend(() => registry.tell(ref, { request })),
         isHere: (ref) => registry.current(ref) !== undefined
       }
       const reads = yield* ThreadReads
-      const tools = yield* makeTurnTools(births, endings)
+      const tools = yield* makeTurnTools(births, turnEnds)
       const { admissionOf, selects } = yield* makeAdmission((workspace, ids) =>
         mapErrorNow(toolsets.current(workspace, ids), unreachable)
       )
@@ -166,7 +167,7 @@ export const layer = (options: ThreadOptions) =>
         admissionOf,
         compactable,
         bus,
-        endings,
+        turnEnds,
         journal,
         perform,
         prompts,
@@ -184,7 +185,7 @@ export const layer = (options: ThreadOptions) =>
 
       const ask = ({ key, workspace }: ThreadCaller, threadId: string, request: ThreadRequest) =>
         registry
-          .deliver(threadRef(workspace, threadId), { request, ...(key === undefined ? {} : { key }) })
+          .tell(threadRef(workspace, threadId), { request, ...(key === undefined ? {} : { key }) })
           .pipe(
             Effect.catchTag("Refused", (refused) =>
               refused.reason === "thread_archived" ? stillThere(workspace, threadId, refused) : Effect.fail(refused)

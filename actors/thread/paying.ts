@@ -1,4 +1,4 @@
-/** What a model call needs before it runs: that it can be paid for. */
+/** A model call runs only when it can be paid for. */
 import { Effect } from "effect"
 import type { Budgets } from "../../src/agents/Budgets.ts"
 import { ModelFailure, type Prompt } from "../../src/models/Model.ts"
@@ -71,8 +71,8 @@ export const makePaying = ({ budgets, isCapped, needed, prices }: Paying) => {
     )
 
   /** A call of a model, where what it may cost can be paid for. */
-  return <A>(being: ActorView<Snapshot>, turn: Turn, asked: PricedCall, call: Effect.Effect<A, ModelFailure>) => {
-    switch (prices.of(asked.modelId)) {
+  return <A>(being: ActorView<Snapshot>, turn: Turn, priced: PricedCall, call: Effect.Effect<A, ModelFailure>) => {
+    switch (prices.of(priced.modelId)) {
       case "free":
         return call
       // A limit may have come since the turn was planned: nobody could say what the call costs.
@@ -82,10 +82,10 @@ export const makePaying = ({ budgets, isCapped, needed, prices }: Paying) => {
         )
       case "priced": {
         if (turn.plan.priced !== true) return call
-        const id = asked.id()
+        const id = priced.id()
         return budgets.during(
           { workspace: being.ref.workspace, id },
-          Effect.andThen(setAside(being, turn, asked, id), call)
+          Effect.andThen(setAside(being, turn, priced, id), call)
         )
       }
     }

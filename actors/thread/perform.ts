@@ -35,14 +35,14 @@ export const makePerform = (performing: Performing) => {
    * hook have not been asked. The job waits and tries again, until it begins or its turn ends.
    */
   const needed = <A, E>(what: Effect.Effect<A, E>): Effect.Effect<A> =>
-    isDone(what) ? Effect.succeed(what.value) : Effect.catch(what, (failure) => again(what, failure))
+    isDone(what) ? Effect.succeed(what.value) : Effect.catch(what, (failure) => retried(what, failure))
 
   const spread = (pauseMs: number) => pauseMs * (0.5 + random() / 2)
   /** Behind the first pause. */
   const pauses = Schedule.min([Schedule.exponential(2 * firstPauseMs), Schedule.spaced(longestPauseMs)]).pipe(
     Schedule.modifyDelay(({ duration }) => Effect.sync(() => spread(Duration.toMillis(duration))))
   )
-  const again = <A, E>(what: Effect.Effect<A, E>, failure: E) =>
+  const retried = <A, E>(what: Effect.Effect<A, E>, failure: E) =>
     Effect.logWarning("a job cannot begin yet: it is tried again", failure).pipe(
       Effect.andThen(Effect.suspend(() => Effect.delay(Effect.retry(what, pauses), spread(firstPauseMs)))),
       Effect.orDie
@@ -115,10 +115,10 @@ export const makePerform = (performing: Performing) => {
     const { index, turnId } = asking
     const about = { ...asking, point: data.point, ...("toolCallId" in data ? { toolCallId: data.toolCallId } : {}) }
     const deliveryId = deliveryIdOf(about)
-    const asked = { type: "hook.decided" as const, ...about, deliveryId }
+    const named = { type: "hook.decided" as const, ...about, deliveryId }
     // Where the profile has no such hook, nobody knows what it is: it fails closed.
     const unknown: Outcome = {
-      ...asked,
+      ...named,
       hookId: "",
       processor: "client",
       decision: "deny",
@@ -149,7 +149,7 @@ export const makePerform = (performing: Performing) => {
         reviewer: settingsOf(being).reviews !== undefined
       })
       .pipe(
-        Effect.map((outcome): Outcome => ({ ...asked, ...known, ...outcome })),
+        Effect.map((outcome): Outcome => ({ ...named, ...known, ...outcome })),
         Effect.catchDefect((defect) =>
           Effect.map(
             Effect.logError("a hook's evaluation broke", defect),

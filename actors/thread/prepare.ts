@@ -8,8 +8,9 @@ import { flatMapNow } from "../../src/now.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
 import type { Turn } from "../../machines/thread/context.ts"
 import { responseSubject, resultSubject, subjectOf } from "../../machines/thread/subject.ts"
-import { Declined, Unreachable } from "../Actor.ts"
+import { Declined, type Unreachable } from "../Actor.ts"
 import type { ActorView } from "../Kind.ts"
+import { unreachable } from "../live.ts"
 import { makeAdmissions } from "./admissions.ts"
 import type { Prepared, Preparing } from "./prepared.ts"
 import type { Of, ThreadRequest } from "./requests.ts"
@@ -19,10 +20,13 @@ import { hooksAbout, toolkitIn, withHooks } from "./tools/toolkit.ts"
 import { makeVerdicts } from "./tools/verdicts.ts"
 import { makeWaitAnswers, queued } from "./waitAnswers.ts"
 
-const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
-
 /** The tool, or whatever stood in its place, has been reached: hooks see what it said. */
-const told: ReadonlySet<string> = new Set(["tool_error", "tool_timeout", "toolset_unreachable", "toolset_unauthorized"])
+const reachedCodes: ReadonlySet<string> = new Set([
+  "tool_error",
+  "tool_timeout",
+  "toolset_unreachable",
+  "toolset_unauthorized"
+])
 
 export const makePrepare = (preparing: Preparing) => {
   const { admissionOf, journal, spendOf, tools } = preparing
@@ -116,7 +120,7 @@ export const makePrepare = (preparing: Preparing) => {
     const admissions = yield* admissionsOf(being)
     const { failure, toolCallId } = request
     const call = turn.calls.find((other) => other.toolCallId === toolCallId)
-    if (call === undefined || (failure !== undefined && !told.has(failure.code)))
+    if (call === undefined || (failure !== undefined && !reachedCodes.has(failure.code)))
       return { at, command: { ...request, at, admissions } }
     const { hooks } = yield* toolkitOf(being, turn)
     return {

@@ -119,13 +119,13 @@ export const makeSampling = (sampling: Sampling) => {
         ? call(prompt)
         : Effect.flatMap(needed(images.load(being.ref.workspace, ids)), (images) => call({ ...prompt, images }))
     if (turn === null) return called
-    const asked: PricedCall = {
+    const priced: PricedCall = {
       id: () => reservationOf(job),
       modelId,
       prompt,
       maxOutputTokens: settings?.maxOutputTokens
     }
-    return Effect.catchTag(paid(being, turn, asked, called), "ModelFailure", (failure) => {
+    return Effect.catchTag(paid(being, turn, priced, called), "ModelFailure", (failure) => {
       const round = failure.code === "context_overflow" ? compacting.after(turn, job, prompt, compaction) : undefined
       return round === undefined ? Effect.fail(failure) : Effect.succeed(round)
     })

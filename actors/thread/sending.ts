@@ -10,8 +10,9 @@ import { shardOf } from "../../src/journal/shard.ts"
 import type { Quotas } from "../../src/quotas/Quotas.ts"
 import { forwarded, record } from "../../src/telemetry/metrics.ts"
 import type { ThreadAttributes } from "../../src/threads/detail.ts"
-import { type ActorError, KeyReused, type Reply, Unreachable } from "../Actor.ts"
+import { type ActorError, KeyReused, type Reply } from "../Actor.ts"
 import { replayed, rowOf } from "../kept.ts"
+import { unreachable } from "../live.ts"
 import { isUnknown } from "../Registry.ts"
 import { isStorable } from "./forwardable.ts"
 import type { Of, ThreadRequest } from "./requests.ts"
@@ -23,8 +24,6 @@ export const threadRef = (workspace: string, threadId: string): ActorRef => ({
   kind: "thread",
   id: threadId
 })
-
-export const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
 
 /** Who sent a message, with what is said of where it came from. */
 export const withOrigin = (principal: Principal, origin: Origin | undefined): Principal =>
@@ -40,7 +39,7 @@ interface Sending {
   readonly journal: Pick<Journal["Service"], "key" | "post">
   readonly lease: Pick<Lease["Service"], "now">
   readonly quotas: Pick<Quotas["Service"], "add">
-  readonly ask: (asked: ThreadCaller, threadId: string, request: ThreadRequest) => Effect.Effect<Reply, ActorError>
+  readonly ask: (caller: ThreadCaller, threadId: string, request: ThreadRequest) => Effect.Effect<Reply, ActorError>
   readonly ensure: Births["ensure"]
 }
 
@@ -68,11 +67,11 @@ export const makeSending = ({ ask, bus, ensure, journal, lease, quotas }: Sendin
       })
     }
     // Whoever finds the row asks the journal whether the input has been taken.
-    const { fresh: _, ...again } = request
+    const { fresh: _, ...stored } = request
     const row = {
       id,
       actor,
-      command: JSON.stringify({ ...again, input: { ...request.input, queuedAt }, acknowledged: true })
+      command: JSON.stringify({ ...stored, input: { ...request.input, queuedAt }, acknowledged: true })
     }
     const posted = yield* Effect.mapError(journal.post(row, key && rowOf(key, answer)), unreachable)
     if (posted) {
@@ -89,10 +88,10 @@ export const makeSending = ({ ask, bus, ensure, journal, lease, quotas }: Sendin
   })
 
   /** Whoever asks, the owner answers; one that cannot be reached gets it by the inbox. */
-  const sendOrPost = (asked: ThreadCaller, threadId: string, request: Of<"submit">) =>
-    ask(asked, threadId, request).pipe(
+  const sendOrPost = (caller: ThreadCaller, threadId: string, request: Of<"submit">) =>
+    ask(caller, threadId, request).pipe(
       Effect.catchTag("Unreachable", (failure) =>
-        failure.elsewhere === true && isStorable(request) ? post(asked, threadId, request) : Effect.fail(failure)
+        failure.elsewhere === true && isStorable(request) ? post(caller, threadId, request) : Effect.fail(failure)
       )
     )
 
@@ -108,18 +107,18 @@ export const makeSending = ({ ask, bus, ensure, journal, lease, quotas }: Sendin
    * is not there, and that nothing refuses, is being born where that cannot be seen.
    */
   const start = (
-    asked: Pick<ThreadCaller, "workspace" | "principal">,
+    caller: Pick<ThreadCaller, "workspace" | "principal">,
     { agentId, identity, maxCost, threadId, ...message }: StartedThread
   ) => {
-    const { principal, workspace } = asked
+    const { principal, workspace } = caller
     const input = { ...message, mode: "queue" as const }
     const attributes: ThreadAttributes = {
       ...(identity === undefined ? {} : { identity }),
       ...(maxCost === undefined ? {} : { maxCost }),
       createdBy: principal
     }
-    const again = (unborn: ActorError) =>
-      Effect.catchIf(submitAs(asked, threadId, input), isUnknown, () => Effect.fail(unborn))
+    const orElse = (unborn: ActorError) =>
+      Effect.catchIf(submitAs(caller, threadId, input), isUnknown, () => Effect.fail(unborn))
     return Effect.matchEffect(
       ensure(
         threadRef(workspace, threadId),
@@ -127,8 +126,8 @@ export const makeSending = ({ ask, bus, ensure, journal, lease, quotas }: Sendin
         { type: "submit", creating: true, input: { ...input, principal } }
       ),
       {
-        onSuccess: (born) => (born === undefined ? again(unreachable()) : Effect.succeed(inputIn(born))),
-        onFailure: (failure) => again(failure._tag === "Refused" ? failure : unreachable())
+        onSuccess: (born) => (born === undefined ? orElse(unreachable()) : Effect.succeed(inputIn(born))),
+        onFailure: (failure) => orElse(failure._tag === "Refused" ? failure : unreachable())
       }
     )
   }

@@ -6,17 +6,16 @@ import { record, turnsRefused } from "../../src/telemetry/metrics.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
 import { knownInput } from "../../machines/thread/context.ts"
 import type { UserMessage } from "../../machines/thread/facts.ts"
-import { type Declined, Unreachable } from "../Actor.ts"
+import type { Declined, Unreachable } from "../Actor.ts"
 import type { ActorView } from "../Kind.ts"
+import { unreachable } from "../live.ts"
 import type { AdmissionsOf } from "./admissions.ts"
 import { inputAnswer, inputTaken, notTaken } from "./earlier.ts"
 import type { Prepared, Preparing } from "./prepared.ts"
-import { explain, lineFull, notInProfile, refusedAdmission } from "./replies/refusals.ts"
+import { declinedFor, lineFull, notInProfile, refusedAdmission } from "./replies/refusals.ts"
 import { factOf } from "./replies/rows.ts"
 import type { Of } from "./requests.ts"
 import { settingsOf } from "./settings.ts"
-
-const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
 
 type Options = Pick<Preparing, "isLineFull" | "journal" | "payable" | "selects" | "spendOf">
 
@@ -113,7 +112,7 @@ export const makeSubmits = (
       carry: { last },
       turn
     } = being.snapshot.context
-    const nothing = explain({ error: "nothing_to_retry" })
+    const nothing = declinedFor({ error: "nothing_to_retry" })
     if (turn !== null || last === undefined) return yield* nothing
     const first: UserMessage | undefined = yield* firstMessage(being, last.turnId)
     if (first === undefined) return yield* nothing

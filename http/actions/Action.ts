@@ -75,7 +75,7 @@ type Way<Params, R extends Refused> =
         params: Params
       ) => Effect.Effect<(tx: Tx) => Promise<KeptAnswer>, R | Unavailable>
       /** Once it is told. */
-      readonly told: Effect.Effect<void>
+      readonly afterwards: Effect.Effect<void>
     }
 
 export interface Action<Params, R extends Refused> {
@@ -112,5 +112,5 @@ export type ReadyAction =
   | {
       readonly type: "steps"
       readonly done: Effect.Effect<(tx: Tx) => Promise<KeptAnswer>, Refused | Unavailable>
-      readonly told: Effect.Effect<void>
+      readonly afterwards: Effect.Effect<void>
     }

@@ -15,11 +15,11 @@ import { limits } from "../../src/domain/limits.ts"
 import { Lease } from "../../src/journal/Lease.ts"
 import { flatMapNow } from "../../src/now.ts"
 import type { Operation, OperationAction } from "../../src/operations/operation.ts"
-import { park, type ParkedRequest } from "../../src/operations/parking.ts"
+import { parkRequest, type ParkedRequest } from "../../src/operations/parking.ts"
 import { Policies } from "../../src/operations/Policies.ts"
 import type { Requester } from "../../src/operations/requester.ts"
 import { createCompleted } from "../../src/operations/rows.ts"
-import { respond } from "../answers.ts"
+import { responseOf } from "../answers.ts"
 import { Caller } from "../Caller.ts"
 import { isRefused, Refused } from "../errors.ts"
 import { header } from "../headers.ts"
@@ -155,7 +155,7 @@ const make = Effect.gen(function* () {
   ): Answering<R> => {
     switch (way.type) {
       case "read":
-        return Effect.map(way.read(asking, params), respond)
+        return Effect.map(way.read(asking, params), responseOf)
       case "change": {
         const changed = Effect.sync(() => way.changed?.(asking, params))
         const work = async (tx: Parameters<typeof way.change>[0]): Promise<KeptAnswer | R> => {
@@ -172,7 +172,9 @@ const make = Effect.gen(function* () {
             : Effect.flatMap(way.alone(asking, params), (answer) =>
                 answer === undefined ? together : Effect.succeed(answer)
               )
-        return isKept ? Effect.tap(writes.post(name, work), changed) : Effect.map(Effect.tap(atOnce, changed), respond)
+        return isKept
+          ? Effect.tap(writes.post(name, work), changed)
+          : Effect.map(Effect.tap(atOnce, changed), responseOf)
       }
       case "command": {
         const refused = way.refuse(asking, params)
@@ -184,9 +186,9 @@ const make = Effect.gen(function* () {
           ? writes.postKeyed(name, command, answered)
           : Effect.map(
               Effect.flatMap(command(), (tell) => writes.change(name, (tx) => answered(tx, tell))),
-              respond
+              responseOf
             )
-        return Effect.tap(done, way.told)
+        return Effect.tap(done, way.afterwards)
       }
     }
   }
@@ -199,21 +201,21 @@ const make = Effect.gen(function* () {
     isPost: boolean
   ): Answering<R> => {
     const request: ParkedRequest = { action: action.name, agentId, request: params, requester: requesterOf(caller) }
-    let told: ReadonlyArray<Operation> = []
-    const parking = async (tx: Parameters<typeof park>[0]) => {
-      const { operation, written } = await park(tx, caller.workspace, request, lease.now())
+    let changed: ReadonlyArray<Operation> = []
+    const parking = async (tx: Parameters<typeof parkRequest>[0]) => {
+      const { operation, written } = await parkRequest(tx, caller.workspace, request, lease.now())
       if (operation === undefined) return full
-      told = written
+      changed = written
       return parked(operation)
     }
     const name = `${action.name} (parked)`
     const checked = check(action, askingOf(caller), params)
     const answered: Answering<R> = isPost
       ? writes.postAfter(name, checked, parking)
-      : Effect.map(Effect.andThen(checked, writes.change(name, parking)), respond)
+      : Effect.map(Effect.andThen(checked, writes.change(name, parking)), responseOf)
     return Effect.tap(answered, () =>
       Effect.sync(() => {
-        for (const operation of told) announce(caller.workspace, operation)
+        for (const operation of changed) announce(caller.workspace, operation)
       })
     )
   }
@@ -229,8 +231,8 @@ const make = Effect.gen(function* () {
         const { principal, workspace } = caller
         return flatMapNow(action.agentOf?.(workspace, params) ?? nobody, (about) => {
           const agentId = about ?? (principal.type === "agent" ? principal.id : undefined)
-          const asked = { action: action.name, principal: principal.type, agentId }
-          return flatMapNow(policies.parks(workspace, asked), (parks) =>
+          const ruled = { action: action.name, principal: principal.type, agentId }
+          return flatMapNow(policies.parks(workspace, ruled), (parks) =>
             parks || also?.parks === true
               ? parkNow(action, caller, params, agentId, isPost)
               : runNow(action, askingOf(caller), params, agentId, isKept)

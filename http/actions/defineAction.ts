@@ -20,10 +20,10 @@ export const defineAction = <Params, R extends Refused>(action: Action<Params, R
         return {
           type: "steps",
           done: Effect.map(way.read(asking, params), (answer) => async () => answer),
-          told: Effect.void
+          afterwards: Effect.void
         }
       case "command":
-        return { type: "steps", done: way.command(asking, params), told: way.told }
+        return { type: "steps", done: way.command(asking, params), afterwards: way.afterwards }
     }
   }
   return {

@@ -22,7 +22,7 @@ import { defineAction } from "../actions/defineAction.ts"
 import { refuseBody } from "../badInput.ts"
 import { Refused } from "../errors.ts"
 import { etag, meets } from "../etag.ts"
-import { makeRoom } from "../quotas.ts"
+import { makeQuotaCheck } from "../quotas.ts"
 import { emptyAnswer, jsonAnswer } from "../writes.ts"
 
 const answer = ({ agent, rev }: StoredAgent) => jsonAnswer({ agent }, 200, { etag: etag(rev) })
@@ -68,7 +68,7 @@ export const makeAgentActions = Effect.gen(function* () {
   const directory = yield* Directory
   const lease = yield* Lease
   const bus = yield* Bus
-  const roomFor = yield* makeRoom
+  const roomFor = yield* makeQuotaCheck
   /** By the request that archives: the subscriptions that it has told. */
   const disabled = new WeakMap<object, ReadonlyArray<string>>()
 

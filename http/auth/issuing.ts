@@ -1,5 +1,5 @@
 /**
- * What holds of every key that a key makes, whether it is a new one or takes the place of another.
+ * Rules of every key that a key makes, whether it is a new one or takes the place of another.
  *
  * U1. It may do no more than its maker, ends no later, and has the identity that its maker is bound to: whoever is
  *     shown a token can use it.
@@ -16,7 +16,7 @@ import { createKey, type KeyToStore } from "../../src/keys/rows.ts"
 import type { Caller } from "../Caller.ts"
 import { Refused } from "../errors.ts"
 import { refuseForeign } from "../ownIdentity.ts"
-import { makeRoom } from "../quotas.ts"
+import { makeQuotaCheck } from "../quotas.ts"
 import { jsonAnswer } from "../writes.ts"
 
 const notHeld = new Refused({
@@ -68,7 +68,7 @@ export const refuseMore = (
 /** Makes the key and its text, or says why not (U2). */
 export const makeIssue = Effect.gen(function* () {
   const lease = yield* Lease
-  const roomFor = yield* makeRoom
+  const roomFor = yield* makeQuotaCheck
 
   return async (tx: Tx, workspace: string, wanted: Omit<KeyToStore, "public" | "hash">) => {
     const { expiresAt, identity } = wanted

@@ -22,7 +22,7 @@ import { Caller } from "../Caller.ts"
 import { Refused } from "../errors.ts"
 import { etag, meets } from "../etag.ts"
 import { makePages, positionOf } from "../newestFirst.ts"
-import { makeRoom } from "../quotas.ts"
+import { makeQuotaCheck } from "../quotas.ts"
 import { refuseUrl } from "../badInput.ts"
 import { jsonAnswer, makeWrites } from "../writes.ts"
 
@@ -65,7 +65,7 @@ export const ConnectionsHandlers = HttpApiBuilder.group(
     const lease = yield* Lease
     const outbound = yield* Outbound
     const pages = yield* makePages
-    const roomFor = yield* makeRoom
+    const roomFor = yield* makeQuotaCheck
     const writes = yield* makeWrites
 
     const sealFor = (workspace: string) => (id: string, plain: string) => envelope.seal(sealedAt(workspace, id), plain)

@@ -6,7 +6,7 @@ import { limits } from "../../src/domain/limits.ts"
 import { EventPage } from "../../src/threads/threadEvent.ts"
 import { access } from "../access.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
-import { int64, whole } from "../parameters.ts"
+import { int64, wholeNumber } from "../parameters.ts"
 import { ThreadId } from "../../src/domain/resourceIds.ts"
 
 export const EventsApi = HttpApiGroup.make("events")
@@ -27,7 +27,7 @@ export const EventsApi = HttpApiGroup.make("events")
           "By seq, upwards or downwards. `asc` when absent."
         ),
         waitSeconds: described(
-          Schema.optional(whole(0, limits.eventsWaitSeconds)),
+          Schema.optional(wholeNumber(0, limits.eventsWaitSeconds)),
           "Seconds that the answer may wait for an event after `afterSeq`, where there is none yet. 0 when absent."
         )
       },

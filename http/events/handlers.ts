@@ -10,7 +10,7 @@ import { Caller } from "../Caller.ts"
 import { Refused } from "../errors.ts"
 import { lean } from "../lean.ts"
 import { Cursors } from "../Cursors.ts"
-import { rowsOf } from "../pagination.ts"
+import { pageSize } from "../pagination.ts"
 import { Streams } from "../streams/Streams.ts"
 import { noThread } from "../threads/refusals.ts"
 import { makeLongPoll } from "./longPoll.ts"
@@ -59,24 +59,24 @@ export const EventsHandlers = Layer.unwrap(
             const { filter } = page
             const position = page.after?.[0]
             const ofTurn = filter.turnId
-            const asked = {
+            const wanted = {
               workspace,
               threadId,
               order: filter.order === "desc" ? ("desc" as const) : ("asc" as const),
-              limit: rowsOf("events", limit),
+              limit: pageSize("events", limit),
               ...(ofTurn === undefined ? {} : { turnId: ofTurn }),
               ...(afterSeq > 0 ? { afterSeq } : {}),
               ...(typeof position === "number" ? { position } : {})
             }
             // Whoever follows a thread that lives here costs no statement.
-            if (waitSeconds === 0 && query.cursor === undefined && turnId === undefined && asked.order === "asc") {
-              const recent = yield* threads.recent(workspace, threadId, afterSeq, asked.limit)
+            if (waitSeconds === 0 && query.cursor === undefined && turnId === undefined && wanted.order === "asc") {
+              const recent = yield* threads.recent(workspace, threadId, afterSeq, wanted.limit)
               if (recent !== undefined) return jsonText(`{"events":[${recent.join(",")}]}`)
             }
             const found =
               waitSeconds > 0
-                ? yield* longPoll(request, caller, asked, afterSeq, waitSeconds * 1000)
-                : yield* reads.events(asked)
+                ? yield* longPoll(request, caller, wanted, afterSeq, waitSeconds * 1000)
+                : yield* reads.events(wanted)
             if (found === undefined) return yield* noThread()
             const next =
               found.position === undefined ? "" : `,"nextCursor":"${cursors.seal(place, filter, [found.position])}"`

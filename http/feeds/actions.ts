@@ -4,10 +4,10 @@ import { Bus } from "../../src/bus/Bus.ts"
 import { Database } from "../../src/database/Database.ts"
 import { limits } from "../../src/domain/limits.ts"
 import { ConditionJudge } from "../../src/subscriptions/ConditionJudge.ts"
-import { judge, type Judged } from "../../src/subscriptions/matching.ts"
+import { judgeMessages, type Judged } from "../../src/subscriptions/matching.ts"
 import { appendAlone, type AppendedBy, appendMessages, hopsAfter } from "../../src/feeds/appending.ts"
 import { FeedAppend, type FeedAppended, FeedInput, FeedPatch } from "../../src/feeds/feed.ts"
-import { appendRefusal, feedArchived, noFeed as feedNotFound } from "../../src/feeds/refusals.ts"
+import { appendRefusal, feedArchived, feedNotFound } from "../../src/feeds/refusals.ts"
 import {
   archiveFeed,
   createFeed,
@@ -26,7 +26,7 @@ import { Refused } from "../errors.ts"
 import { etag, meets } from "../etag.ts"
 import { jsonAnswer } from "../writes.ts"
 
-export const noFeed = new Refused(feedNotFound)
+export const refusedNoFeed = new Refused(feedNotFound)
 const changed = new Refused({ error: "precondition_failed", message: "If-Match: the feed has changed since" })
 const archived = new Refused(feedArchived)
 const taken = new Refused({ error: "feed_name_taken", message: "name: another feed of the workspace has it" })
@@ -35,7 +35,7 @@ const tooMany = new Refused({
   message: `the workspace has ${limits.feeds} feeds, as many as it may`
 })
 
-const notThere = ({ refused }: FeedNotThere) => (refused === "not_found" ? noFeed : changed)
+const notThere = ({ refused }: FeedNotThere) => (refused === "not_found" ? refusedNoFeed : changed)
 
 const refusal = (refused: FeedPatchRefusal) => {
   switch (refused.refused) {
@@ -161,7 +161,7 @@ export const makeFeedActions = Effect.gen(function* () {
           const { workspace } = asking
           const { feedId, ...append } = params
           const by = byOf(asking)
-          const ahead = yield* judge(conditions, workspace, feedId, append.messages, by.principal)
+          const ahead = yield* judgeMessages(conditions, workspace, feedId, append.messages, by.principal)
           const done = yield* appendAlone(database, workspace, feedId, append, by, ahead)
           if (done !== undefined) return answered(params, done)
           if (ahead !== undefined) judged.set(params, ahead)

@@ -11,7 +11,7 @@ import { access } from "../access.ts"
 import { refuses } from "../errors.ts"
 import { IfMatch } from "../etag.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
-import { flag, int64, whole } from "../parameters.ts"
+import { flag, int64, wholeNumber } from "../parameters.ts"
 
 export const FeedAnswer = Schema.Struct({ feed: described(Feed, "The feed.") }).annotate({ identifier: "FeedAnswer" })
 
@@ -106,11 +106,11 @@ export const FeedsApi = HttpApiGroup.make("feeds")
         startSeq: described(Schema.optional(int64), "Seq to begin at. Absent: the oldest that is kept."),
         endSeq: described(Schema.optional(int64), "Seq to end at. Absent: the newest."),
         tailOffset: described(
-          Schema.optional(whole(1, limits.feedTail)),
+          Schema.optional(wholeNumber(1, limits.feedTail)),
           "How many of the newest messages to begin with, in the place of `startSeq` and `endSeq`."
         ),
         waitSeconds: described(
-          Schema.optional(whole(0, limits.feedWaitSeconds)),
+          Schema.optional(wholeNumber(0, limits.feedWaitSeconds)),
           "Seconds that the answer may wait for a message from `startSeq` on, where there is none yet. 0 when absent."
         ),
         limit: limitOf("feedMessages")

@@ -13,12 +13,12 @@ import { Caller } from "../Caller.ts"
 import { Cursors } from "../Cursors.ts"
 import { Refused } from "../errors.ts"
 import { etag } from "../etag.ts"
-import { rowsOf } from "../pagination.ts"
+import { pageSize } from "../pagination.ts"
 import { defined } from "../parameters.ts"
 import { Streams } from "../streams/Streams.ts"
 import { refuseOrigin } from "../threads/refusals.ts"
 import { makeLeaseMay } from "../leaseMay.ts"
-import { makeFeedActions, noFeed } from "./actions.ts"
+import { makeFeedActions, refusedNoFeed } from "./actions.ts"
 import { makeFeedPoll } from "./longPoll.ts"
 
 /** As an action has it: without the header where there is none. */
@@ -74,7 +74,7 @@ export const FeedsHandlers = HttpApiBuilder.group(
           includeArchived: includeArchived === undefined ? undefined : String(includeArchived)
         }
         const { after, filter } = yield* cursors.open(place, query.cursor, sent, { includeArchived: "false" })
-        const limit = rowsOf("feeds", query.limit)
+        const limit = pageSize("feeds", query.limit)
         const behind = after?.[0]
         const found = yield* database.run("feeds.list", (db) =>
           listFeeds(db, workspace, {
@@ -93,7 +93,7 @@ export const FeedsHandlers = HttpApiBuilder.group(
       get: Effect.fnUntraced(function* ({ params }) {
         const { workspace } = yield* reader("get", params)
         const found = yield* database.run("feeds.get", (db) => readFeed(db, workspace, params.feedId))
-        return found === undefined ? yield* noFeed : json({ feed: found.feed }, 200, { etag: etag(found.rev) })
+        return found === undefined ? yield* refusedNoFeed : json({ feed: found.feed }, 200, { etag: etag(found.rev) })
       }),
 
       update: ({ headers, params, payload }) =>
@@ -116,17 +116,17 @@ export const FeedsHandlers = HttpApiBuilder.group(
         const { endSeq, startSeq, tailOffset, waitSeconds = 0 } = query
         if (tailOffset !== undefined && (startSeq !== undefined || endSeq !== undefined)) return yield* tailWithRange
         const caller = yield* reader("read", { feedId, ...query })
-        const asked = {
+        const range = {
           ...(startSeq === undefined ? {} : { startSeq }),
           ...(endSeq === undefined ? {} : { endSeq }),
           ...(tailOffset === undefined ? {} : { tailOffset }),
-          limit: rowsOf("feedMessages", query.limit)
+          limit: pageSize("feedMessages", query.limit)
         }
-        const read = database.run("feeds.read", (db) => readMessages(db, caller.workspace, feedId, asked))
-        const page = yield* waitSeconds > 0 && mayCome(asked)
+        const read = database.run("feeds.read", (db) => readMessages(db, caller.workspace, feedId, range))
+        const page = yield* waitSeconds > 0 && mayCome(range)
           ? poll(request, caller, { feedId, waitMs: waitSeconds * 1000, read })
           : read
-        if (page === undefined) return yield* noFeed
+        if (page === undefined) return yield* refusedNoFeed
         return json({ messages: page.messages, nextSeq: page.nextSeq })
       })
     })

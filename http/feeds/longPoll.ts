@@ -15,7 +15,7 @@ export const makeFeedPoll = (bus: Bus["Service"], streams: Streams["Service"]) =
   Effect.fnUntraced(function* (
     request: HttpServerRequest.HttpServerRequest,
     caller: Caller["Service"],
-    asked: Omit<Waiting<never>, "workspace" | "admitted" | "hurries">
+    wanted: Omit<Waiting<never>, "workspace" | "admitted" | "hurries">
   ) {
     let ended: Ended | undefined
     let ring = () => {}
@@ -28,7 +28,7 @@ export const makeFeedPoll = (bus: Bus["Service"], streams: Streams["Service"]) =
     return yield* awaitMessages<Ended>(
       bus,
       {
-        ...asked,
+        ...wanted,
         workspace: caller.workspace,
         // Nothing more is told to whoever may not ask again.
         admitted: Effect.suspend(() => (ended === undefined ? Effect.void : Effect.fail(ended))),

@@ -17,9 +17,9 @@ import { Api } from "../Api.ts"
 import { Caller } from "../Caller.ts"
 import { idempotent } from "../Idempotency.ts"
 import { Cursors } from "../Cursors.ts"
-import { rowsOf } from "../pagination.ts"
+import { pageSize } from "../pagination.ts"
 import { refuseUrl } from "../badInput.ts"
-import { makeResolve } from "../waits/resolving.ts"
+import { makeResolveWait } from "../waits/resolving.ts"
 import { jsonAnswer, makeWrites } from "../writes.ts"
 
 const positionOf = (after: ReadonlyArray<string | number> | undefined): DecisionPosition | undefined => {
@@ -70,7 +70,7 @@ export const HooksHandlers = HttpApiBuilder.group(
     const database = yield* Database
     const hooks = yield* Hooks
     const outbound = yield* Outbound
-    const resolve = yield* makeResolve
+    const resolve = yield* makeResolveWait
     const writes = yield* makeWrites
 
     const refuse = ({ processor }: HookInput) => {
@@ -83,7 +83,7 @@ export const HooksHandlers = HttpApiBuilder.group(
         const { workspace } = yield* Caller
         const place = `hook decisions ${workspace}`
         const { after, filter } = yield* cursors.open(place, cursor, sent)
-        const rows = rowsOf("hookDecisions", limit)
+        const rows = pageSize("hookDecisions", limit)
         const { decisions, next } = yield* database.run("hooks.decisions", (db) =>
           listHookDecisions(db, workspace, filter, { after: positionOf(after), limit: rows })
         )

@@ -34,7 +34,11 @@ export const makeIdentityActions = Effect.gen(function* () {
   const identities = yield* Identities
   const lease = yield* Lease
 
-  const told = ({ workspace }: Asking, identity: string, command: Effect.Effect<IdentityState, IdentityUnavailable>) =>
+  const marked = (
+    { workspace }: Asking,
+    identity: string,
+    command: Effect.Effect<IdentityState, IdentityUnavailable>
+  ) =>
     command.pipe(
       Effect.mapError(unreachable),
       Effect.map((state) => {
@@ -57,8 +61,8 @@ export const makeIdentityActions = Effect.gen(function* () {
         type: "command",
         refuse: (asking, { identity }) => (identity === asking.identity ? own : undefined),
         command: (asking, { identity }) =>
-          told(asking, identity, identities.disable(asking.workspace, identity, asking.principal)),
-        told: credentials.forget
+          marked(asking, identity, identities.disable(asking.workspace, identity, asking.principal)),
+        afterwards: credentials.forget
       }
     }),
 
@@ -70,8 +74,8 @@ export const makeIdentityActions = Effect.gen(function* () {
         type: "command",
         refuse: () => undefined,
         command: (asking, { identity }) =>
-          told(asking, identity, identities.enable(asking.workspace, identity, asking.principal)),
-        told: credentials.forget
+          marked(asking, identity, identities.enable(asking.workspace, identity, asking.principal)),
+        afterwards: credentials.forget
       }
     })
   }

@@ -95,8 +95,8 @@ export const makeUploads = () => {
       Effect.map((upload) => {
         received.set(request, upload)
         // What tells two bodies apart, for whoever asks for its text.
-        const told = "json" in upload ? upload.json : upload.bytes
-        Object.defineProperty(request, "text", { value: Effect.sync(() => hash("sha256", told, "hex")) })
+        const identifying = "json" in upload ? upload.json : upload.bytes
+        Object.defineProperty(request, "text", { value: Effect.sync(() => hash("sha256", identifying, "hex")) })
       })
     )
   }

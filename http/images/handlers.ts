@@ -7,7 +7,7 @@ import { Database } from "../../src/database/Database.ts"
 import type { ImageFormat } from "../../src/domain/content.ts"
 import { ImageUpload } from "../../src/images/image.ts"
 import { Images } from "../../src/images/Images.ts"
-import { look } from "../../src/images/looking.ts"
+import { readPicture } from "../../src/images/looking.ts"
 import { keepImage, listImages } from "../../src/images/rows.ts"
 import { Quotas } from "../../src/quotas/Quotas.ts"
 import { json } from "../answers.ts"
@@ -69,7 +69,7 @@ export const ImagesHandlers = HttpApiBuilder.group(
           const { archivedAt } = yield* agentOf(workspace, agentId)
           if (archivedAt !== undefined) return yield* archived
           const { bytes, format } = yield* given(uploadOf(request))
-          const picture = look(bytes, format)
+          const picture = readPicture(bytes, format)
           if ("error" in picture) return yield* new Refused(picture)
           const id = yield* images.idOf(workspace, bytes)
           return yield* writes.post("images.upload", async (tx) => {

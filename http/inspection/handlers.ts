@@ -9,7 +9,7 @@ import { Caller, holding } from "../Caller.ts"
 import { versionOf } from "../charts/version.ts"
 import { Cursors } from "../Cursors.ts"
 import { Refused } from "../errors.ts"
-import { rowsOf } from "../pagination.ts"
+import { pageSize } from "../pagination.ts"
 import { shownStep } from "./shown.ts"
 
 const noActor = () => new Refused({ error: "not_found", message: "no such actor" })
@@ -46,7 +46,7 @@ export const ActorsHandlers = HttpApiBuilder.group(
     })
 
     /** Where in the log is asked for; undefined: now. */
-    const placeOf = Effect.fnUntraced(function* (
+    const posAskedFor = Effect.fnUntraced(function* (
       workspace: string,
       found: FoundActor,
       { pos, seq }: { readonly pos?: number | undefined; readonly seq?: number | undefined }
@@ -72,7 +72,7 @@ export const ActorsHandlers = HttpApiBuilder.group(
         const order = filter.order === "desc" ? "desc" : "asc"
         const [position] = after ?? []
         const from = typeof position === "number" ? position : undefined
-        const limit = rowsOf("actorSteps", query.limit)
+        const limit = pageSize("actorSteps", query.limit)
         const steps = yield* inspecting.steps(workspace, found, {
           order,
           limit,
@@ -94,7 +94,7 @@ export const ActorsHandlers = HttpApiBuilder.group(
         const { caller, found } = yield* find(actorId)
         const { inspected } = found
         const { workspace } = caller
-        const place = yield* placeOf(workspace, found, query)
+        const place = yield* posAskedFor(workspace, found, query)
         const now = place === undefined ? ((yield* inspecting.now(workspace, found)) ?? (yield* noActor())) : undefined
         const { context, doing, state, step } = now ?? (yield* inspecting.at(workspace, found, place ?? 0))
         const { head } = now ?? found

@@ -22,7 +22,7 @@ import { access } from "../access.ts"
 import { refuses } from "../errors.ts"
 import { IfMatch } from "../etag.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
-import { whole } from "../parameters.ts"
+import { wholeNumber } from "../parameters.ts"
 
 export const MemoryEntryAnswer = Schema.Struct({ entry: described(MemoryEntry, "The entry.") }).annotate({
   identifier: "MemoryEntryAnswer"
@@ -80,7 +80,7 @@ const search = {
   query: {
     q: described(MemoryQuery, 'Words, "quoted phrases", `or`, and `-` before what is not to be there.'),
     limit: described(
-      Schema.optional(whole(1, limits.memorySearch.most)),
+      Schema.optional(wholeNumber(1, limits.memorySearch.most)),
       `Entries to find. ${limits.memorySearch.usual} when absent.`
     )
   },

@@ -7,7 +7,7 @@ import { Database } from "../../src/database/Database.ts"
 import { limits } from "../../src/domain/limits.ts"
 import { Lease } from "../../src/journal/Lease.ts"
 import { isTooLong, type Store } from "../../src/memory/memory.ts"
-import { listEntries, listVersions, readEntry, readVersion, redactVersion } from "../../src/memory/reading.ts"
+import { listEntries, listMemoryVersions, readEntry, readVersion, redactVersion } from "../../src/memory/reading.ts"
 import { tooLong } from "../../src/memory/refusals.ts"
 import { searchEntries } from "../../src/memory/searching.ts"
 import { Actions } from "../actions/Actions.ts"
@@ -18,7 +18,7 @@ import { Cursors } from "../Cursors.ts"
 import { Refused } from "../errors.ts"
 import { makeLeaseMay } from "../leaseMay.ts"
 import { defined } from "../parameters.ts"
-import { rowsOf } from "../pagination.ts"
+import { pageSize } from "../pagination.ts"
 import { jsonAnswer, makeWrites } from "../writes.ts"
 import { makeMemoryActions, versionTag } from "./actions.ts"
 import { expectedOf } from "./expected.ts"
@@ -99,7 +99,7 @@ const makeReading = Effect.gen(function* () {
     const place = `memory ${workspace} ${store.agentId ?? ""}`
     const sent = { prefix: query.prefix === undefined ? undefined : packed(query.prefix) }
     const { after, filter } = yield* cursors.open(place, query.cursor, sent, { prefix: "" })
-    const limit = rowsOf("memoryEntries", query.limit)
+    const limit = pageSize("memoryEntries", query.limit)
     const found = yield* database.run("memory.list", (db) =>
       listEntries(db, workspace, store, {
         after: unpacked(after?.[0]),
@@ -136,10 +136,10 @@ const makeReading = Effect.gen(function* () {
     yield* existing(workspace, store)
     const place = `memory versions ${workspace} ${store.agentId ?? ""} ${key}`
     const { after, filter } = yield* cursors.open(place, query.cursor, {})
-    const limit = rowsOf("memoryVersions", query.limit)
+    const limit = pageSize("memoryVersions", query.limit)
     const behind = after?.[0]
     const found = yield* database.run("memory.versions", (db) =>
-      listVersions(
+      listMemoryVersions(
         db,
         workspace,
         { ...store, key },

@@ -7,12 +7,12 @@ import { flatMapNow } from "../../src/now.ts"
 import { refuseWith } from "../actorErrors.ts"
 import { Api } from "../Api.ts"
 import { decodeJson } from "../Body.ts"
-import { idempotent } from "../Idempotency.ts"
+import { Idempotency, idempotent } from "../Idempotency.ts"
 import { lean } from "../lean.ts"
-import { askedBy } from "../threads/asked.ts"
+import { threadCallerOf } from "../threads/threadCaller.ts"
 import { makeImageChecks } from "../images/refusing.ts"
 import { refuseOrigin } from "../threads/refusals.ts"
-import { ofInput } from "../threads/told.ts"
+import { answerOfInput } from "../threads/answers.ts"
 import { submitWords } from "./api.ts"
 
 const decodeInput = decodeJson(MessageInput)
@@ -30,14 +30,15 @@ export const MessagesHandlers = Layer.unwrap(
               const refused = refuseOrigin(caller, input.origin)
               if (refused !== undefined) return Effect.fail(refused)
               const submitted = threads
-                .submit(askedBy(caller, key), threadId, { ...input, mode })
-                .pipe(Effect.map(ofInput(threadId)), Effect.catch(refuseSubmit))
+                .submit(threadCallerOf(caller, key), threadId, { ...input, mode })
+                .pipe(Effect.map(answerOfInput(threadId)), Effect.catch(refuseSubmit))
               const checked = images.ofThread(caller.workspace, threadId, input.content)
               return checked === undefined ? submitted : Effect.andThen(checked, submitted)
             })
           })
         )
-      )
+      ),
+      Idempotency
     )
   })
 )

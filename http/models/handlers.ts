@@ -5,7 +5,7 @@ import { Models } from "../../src/models/Model.ts"
 import { json } from "../answers.ts"
 import { Api } from "../Api.ts"
 import { Cursors } from "../Cursors.ts"
-import { rowsOf } from "../pagination.ts"
+import { pageSize } from "../pagination.ts"
 
 export const ModelsHandlers = HttpApiBuilder.group(
   Api,
@@ -21,7 +21,7 @@ export const ModelsHandlers = HttpApiBuilder.group(
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query }) {
         const { after } = yield* cursors.open("models", query.cursor, {})
-        const limit = rowsOf("models", query.limit)
+        const limit = pageSize("models", query.limit)
         // A cursor of a node with another catalogue still finds its place: it names what it ended with.
         const [at, id] = after ?? []
         const rest =

@@ -2,32 +2,36 @@
 import { inside, isJson, type Json, objectsOf, referredBy } from "./json.ts"
 
 const text = { type: "string" }
-export const header = (description: string, schema: Json = text, required = true) => ({ description, required, schema })
+export const describedHeader = (description: string, schema: Json = text, required = true) => ({
+  description,
+  required,
+  schema
+})
 
 /** Every header that an answer may have, beside those that HTTP itself needs: each is described once. */
 export const headers = {
-  "Cache-Control": header("`no-store`; of a stream `no-cache`; of an image's bytes `private`, for a year."),
-  ETag: header("For `If-Match`."),
-  "Idempotency-Replayed": header(
+  "Cache-Control": describedHeader("`no-store`; of a stream `no-cache`; of an image's bytes `private`, for a year."),
+  ETag: describedHeader("For `If-Match`."),
+  "Idempotency-Replayed": describedHeader(
     "`true` when this is the answer of an earlier request with the same Idempotency-Key.",
     text,
     false
   ),
-  RateLimit: header(
+  RateLimit: describedHeader(
     'What is left of each limit and for how long, where the server limits rates: `"default";r=49;t=1`.',
     text,
     false
   ),
-  "RateLimit-Policy": header(
+  "RateLimit-Policy": describedHeader(
     'The limits themselves: `"default";q=100;w=2` are 100 requests in two seconds.',
     text,
     false
   ),
-  "Retry-After": header("Seconds; equals retryAfterSeconds.", { type: "integer" }),
-  "WWW-Authenticate": header("RFC 6750 challenge."),
-  "X-Accel-Buffering": header("`no`: asks proxies to pass frames on as they come."),
-  "X-Content-Type-Options": header("`nosniff`."),
-  "X-Request-Id": header("Id of this request.")
+  "Retry-After": describedHeader("Seconds; equals retryAfterSeconds.", { type: "integer" }),
+  "WWW-Authenticate": describedHeader("RFC 6750 challenge."),
+  "X-Accel-Buffering": describedHeader("`no`: asks proxies to pass frames on as they come."),
+  "X-Content-Type-Options": describedHeader("`nosniff`."),
+  "X-Request-Id": describedHeader("Id of this request.")
 } as const
 type Header = keyof typeof headers
 
@@ -75,11 +79,11 @@ export const isImage = (response: Json) =>
 
 export const answerHeaders = ({ method, path, response, status }: Answered, isTagged: IsTagged): Json => ({
   ...(isImage(response) && {
-    ETag: header("For `If-None-Match`: the image's id, which never changes."),
-    "Content-Disposition": header("`attachment`: a browser saves the image and does not show it.")
+    ETag: describedHeader("For `If-None-Match`: the image's id, which never changes."),
+    "Content-Disposition": describedHeader("`attachment`: a browser saves the image and does not show it.")
   }),
   ...sent("Cache-Control", "RateLimit", "RateLimit-Policy", "X-Content-Type-Options", "X-Request-Id"),
-  ...(status === "201" && { Location: header("Path of the new resource.") }),
+  ...(status === "201" && { Location: describedHeader("Path of the new resource.") }),
   ...(method === "post" && Number(status) < 300 && sent("Idempotency-Replayed")),
   ...(isTagged(path, status, response) &&
     (method === "post" ? { ETag: { ...headers.ETag, required: false } } : sent("ETag"))),

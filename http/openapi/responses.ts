@@ -2,14 +2,14 @@
 import type { ErrorWord } from "../errors.ts"
 import { streamed } from "./examples.ts"
 import type { Facts } from "./facts.ts"
-import { answerHeaders, header, isImage, type IsTagged } from "./headers.ts"
+import { answerHeaders, describedHeader, isImage, type IsTagged } from "./headers.ts"
 import { inside, isJson, type Json, referenceTo } from "./json.ts"
 
 const parked: Json = {
   description: "Parked for approval: poll the operation for its result.",
   headers: {
-    Location: header("Path of the operation."),
-    "Retry-After": header("Seconds until a poll makes sense.", { type: "integer" })
+    Location: describedHeader("Path of the operation."),
+    "Retry-After": describedHeader("Seconds until a poll makes sense.", { type: "integer" })
   },
   content: { "application/json": { schema: { $ref: referenceTo("OperationHandle") } } }
 }

@@ -69,7 +69,7 @@ export const namedOnce = (paths: unknown, schemas: Json): { readonly paths: unkn
   const names = Object.keys(schemas)
   const bases = new Map(names.map((name) => [name, base(name)]))
   const text = (name: string) => JSON.stringify(renamed(schemas[name], bases))
-  const again = new Set(
+  const duplicates = new Set(
     names.filter((name) => name !== base(name) && base(name) in schemas && text(name) === text(base(name)))
   )
   const linked = (value: unknown): unknown => {
@@ -81,9 +81,9 @@ export const namedOnce = (paths: unknown, schemas: Json): { readonly paths: unkn
     const target = inside(schemas, name)
     return isText(target)
       ? linked({ ...target, ...beside })
-      : { ...value, $ref: referenceTo(again.has(name) ? base(name) : name) }
+      : { ...value, $ref: referenceTo(duplicates.has(name) ? base(name) : name) }
   }
-  const kept = Object.entries(schemas).filter(([name, schema]) => !again.has(name) && !isText(schema))
+  const kept = Object.entries(schemas).filter(([name, schema]) => !duplicates.has(name) && !isText(schema))
   return { paths: linked(paths), schemas: mapped(Object.fromEntries(kept), linked) }
 }
 

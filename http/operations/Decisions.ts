@@ -15,7 +15,7 @@ import type { Principal } from "../../src/domain/principal.ts"
 import { Lease } from "../../src/journal/Lease.ts"
 import type { Operation, OperationResult, OperationState } from "../../src/operations/operation.ts"
 import { type ResolvedState, unsuccessful } from "../../src/operations/outcomes.ts"
-import { hasAsked, isOwn } from "../../src/operations/requester.ts"
+import { hasAsked, isOwnRequest } from "../../src/operations/requester.ts"
 import { type HeldOperation, holdOperation, resolveOperation, type StoredOperation } from "../../src/operations/rows.ts"
 import { makeAgentActions } from "../agents/actions.ts"
 import type { Caller } from "../Caller.ts"
@@ -160,7 +160,7 @@ const make = Effect.gen(function* () {
   }
 
   /** Tells of what has changed. */
-  const told = (workspace: string) => (decided: Effect.Effect<Decided, Words | DatabaseUnavailable>) =>
+  const announced = (workspace: string) => (decided: Effect.Effect<Decided, Words | DatabaseUnavailable>) =>
     Effect.tap(decided, ({ fresh, stored }) =>
       Effect.sync(() => {
         if (fresh) announce(workspace, stored.operation)
@@ -198,7 +198,7 @@ const make = Effect.gen(function* () {
             : stored
         return resolve(tx, workspace, stored, "completed", undefined, resultOf(await done.success(tx)))
       })
-      yield* ready.told
+      yield* ready.afterwards
       if (completed !== undefined) announce(workspace, completed.operation)
       return completed
     })
@@ -206,7 +206,7 @@ const make = Effect.gen(function* () {
   const approve = Effect.fnUntraced(function* (caller: Caller["Service"], id: string) {
     const { principal, workspace } = caller
     const refuse = ({ requester }: StoredOperation) =>
-      requester !== undefined && isOwn(requester, caller) ? own : undefined
+      requester !== undefined && isOwnRequest(requester, caller) ? own : undefined
     const outcomes: ReadonlyArray<OperationState> = ["approved", "completed", "failed"]
     const fail = (tx: Tx, stored: StoredOperation, why: Refused) =>
       resolve(tx, workspace, stored, "failed", principal, refusalResult(why))
@@ -214,9 +214,9 @@ const make = Effect.gen(function* () {
     const carriedOut = decide(workspace, id, outcomes, refuse, async (tx, stored) => {
       const found = readyOf(workspace, stored)
       if (found === undefined) return Result.fail(later)
-      const lost = await rightsOf(workspace, stored, found.action)
-      if (lost === later) return Result.fail(later)
-      if (lost !== undefined) return Result.succeed({ stored: await fail(tx, stored, lost), fresh: true })
+      const withdrawn = await rightsOf(workspace, stored, found.action)
+      if (withdrawn === later) return Result.fail(later)
+      if (withdrawn !== undefined) return Result.succeed({ stored: await fail(tx, stored, withdrawn), fresh: true })
       const { ready } = found
       if (ready.type !== "change")
         return Result.succeed({
@@ -237,7 +237,7 @@ const make = Effect.gen(function* () {
         )
       ),
       Effect.catchTag("Withdraw", () => Effect.die("nothing was withdrawn")),
-      told(workspace)
+      announced(workspace)
     )
     const { ready, stored } = decided
     if (ready === undefined) return stored
@@ -263,7 +263,7 @@ const make = Effect.gen(function* () {
       })
     }).pipe(
       Effect.catchTag("Withdraw", () => Effect.die("nothing was withdrawn")),
-      told(caller.workspace),
+      announced(caller.workspace),
       Effect.map(({ stored }) => stored)
     )
 
@@ -274,7 +274,7 @@ const make = Effect.gen(function* () {
         caller,
         id,
         "denied",
-        ({ requester }) => (requester !== undefined && isOwn(requester, caller) ? own : undefined),
+        ({ requester }) => (requester !== undefined && isOwnRequest(requester, caller) ? own : undefined),
         reason
       ),
     cancel: (caller, id) =>

@@ -9,7 +9,7 @@ import { maxBytes } from "../../src/domain/text.ts"
 import { access } from "../access.ts"
 import { refuses } from "../errors.ts"
 import { CursorParam, limitOf } from "../pagination.ts"
-import { whole } from "../parameters.ts"
+import { wholeNumber } from "../parameters.ts"
 import { AgentId, OperationId } from "../../src/domain/resourceIds.ts"
 
 export const OperationPage = Schema.Struct({
@@ -32,7 +32,7 @@ export const OperationsApi = HttpApiGroup.make("operations")
       params,
       query: {
         waitSeconds: described(
-          Schema.optional(whole(0, limits.operationWaitSeconds)),
+          Schema.optional(wholeNumber(0, limits.operationWaitSeconds)),
           "Seconds that the answer may wait for a state that nothing leaves. 0 when absent."
         )
       },

@@ -15,7 +15,7 @@ import {
   createProfile,
   type CreateRefusal,
   listProfiles,
-  listVersions,
+  listProfileVersions,
   patchProfile,
   type ProfileRefusal,
   readProfile
@@ -27,7 +27,7 @@ import { Refused } from "../errors.ts"
 import { etag, meets } from "../etag.ts"
 import { makePages, positionOf } from "../newestFirst.ts"
 import { Cursors } from "../Cursors.ts"
-import { rowsOf } from "../pagination.ts"
+import { pageSize } from "../pagination.ts"
 import { refuseBody, refuseUrl } from "../badInput.ts"
 import { jsonAnswer, makeWrites } from "../writes.ts"
 
@@ -168,9 +168,9 @@ export const ProfilesHandlers = HttpApiBuilder.group(
         const place = `versions ${profileId} ${workspace}`
         const { after } = yield* cursors.open(place, query.cursor, {})
         const before = typeof after?.[0] === "number" ? after[0] : undefined
-        const limit = rowsOf("profiles", query.limit)
+        const limit = pageSize("profiles", query.limit)
         const found = yield* database.run("profiles.versions", (db) =>
-          listVersions(db, workspace, profileId, { before, limit: limit + 1 })
+          listProfileVersions(db, workspace, profileId, { before, limit: limit + 1 })
         )
         // Every profile has a version 1: only one that is not there has none.
         if (found.length === 0) return yield* noProfile

@@ -15,10 +15,10 @@ import { Api } from "../Api.ts"
 import { Caller } from "../Caller.ts"
 import { Refused } from "../errors.ts"
 import { idempotent } from "../Idempotency.ts"
-import { askedBy } from "../threads/asked.ts"
+import { threadCallerOf } from "../threads/threadCaller.ts"
 import { makeImageChecks } from "../images/refusing.ts"
 import { noThread } from "../threads/refusals.ts"
-import { ofInput } from "../threads/told.ts"
+import { answerOfInput } from "../threads/answers.ts"
 import { editWords, removeWords, promoteWords } from "./api.ts"
 
 const noInput = () => new Refused({ error: "not_found", message: "no such input in this thread" })
@@ -95,7 +95,7 @@ export const QueueHandlers = HttpApiBuilder.group(
         const caller = yield* Caller
         yield* images.ofThread(caller.workspace, threadId, content) ?? Effect.void
         const answer = yield* threads
-          .edit(askedBy(caller), threadId, inputId, content)
+          .edit(threadCallerOf(caller), threadId, inputId, content)
           .pipe(Effect.catch(explaining(refuseEdit, caller.workspace, threadId, inputId)))
         return jsonText(answer.body)
       }),
@@ -103,7 +103,7 @@ export const QueueHandlers = HttpApiBuilder.group(
       remove: Effect.fnUntraced(function* ({ params: { inputId, threadId } }) {
         const caller = yield* Caller
         yield* threads
-          .remove(askedBy(caller), threadId, inputId)
+          .remove(threadCallerOf(caller), threadId, inputId)
           .pipe(Effect.catch(explaining(refuseRemove, caller.workspace, threadId, inputId, unlessRemoved)))
         return noContent
       }),
@@ -112,9 +112,9 @@ export const QueueHandlers = HttpApiBuilder.group(
         const caller = yield* Caller
         return yield* idempotent((key) =>
           threads
-            .promote(askedBy(caller, key), threadId, inputId, payload)
+            .promote(threadCallerOf(caller, key), threadId, inputId, payload)
             .pipe(
-              Effect.map(ofInput(threadId)),
+              Effect.map(answerOfInput(threadId)),
               Effect.catch(explaining(refusePromote, caller.workspace, threadId, inputId))
             )
         )

@@ -108,10 +108,10 @@ export const RolesHandlers = HttpApiBuilder.group(
       evaluate: Effect.fnUntraced(function* ({ payload }) {
         const { workspace } = yield* Caller
         return yield* writes.post("roles.evaluate", async (tx) => {
-          const asked = await askedRoles(tx, workspace, payload)
-          if (asked instanceof Refused) return asked
+          const found = await askedRoles(tx, workspace, payload)
+          if (found instanceof Refused) return found
           return jsonAnswer(
-            explain(asked, { name: payload.tool, input: payload.input, readOnly: payload.readOnly ?? false })
+            explain(found, { name: payload.tool, input: payload.input, readOnly: payload.readOnly ?? false })
           )
         })
       }),

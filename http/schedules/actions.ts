@@ -14,7 +14,7 @@ import {
   patchSchedule
 } from "../../src/schedules/rows.ts"
 import { ScheduleInput, SchedulePatch } from "../../src/schedules/schedule.ts"
-import { shown, startingRun, type StoredSchedule } from "../../src/schedules/shown.ts"
+import { shownSchedule, startingRun, type StoredSchedule } from "../../src/schedules/shown.ts"
 import type { Asking } from "../actions/Action.ts"
 import { defineAction } from "../actions/defineAction.ts"
 import { refuseBody } from "../badInput.ts"
@@ -52,9 +52,9 @@ const isNotChanged = (why: SchedulePatchRefusal) => {
   }
 }
 
-const placeOf = ({ agentId, id }: StoredSchedule) => `/v1/agents/${agentId}/schedules/${id}`
+const pathOf = ({ agentId, id }: StoredSchedule) => `/v1/agents/${agentId}/schedules/${id}`
 const answer = (schedule: StoredSchedule) =>
-  jsonAnswer({ schedule: shown(schedule) }, 200, { etag: etag(schedule.rev) })
+  jsonAnswer({ schedule: shownSchedule(schedule) }, 200, { etag: etag(schedule.rev) })
 
 const One = { agentId: Schema.String, scheduleId: Schema.String }
 const ifMatch = Schema.optionalKey(Schema.String)
@@ -89,7 +89,10 @@ export const makeScheduleActions = Effect.gen(function* () {
           const created = await createSchedule(tx, workspace, params.agentId, params.input, by, lease.now())
           if ("refused" in created) return isNotMade(created)
           made.set(params, created.id)
-          return jsonAnswer({ schedule: shown(created) }, 201, { location: placeOf(created), etag: etag(created.rev) })
+          return jsonAnswer({ schedule: shownSchedule(created) }, 201, {
+            location: pathOf(created),
+            etag: etag(created.rev)
+          })
         },
         changed: (_, params) => wake(made.get(params))
       }
@@ -138,9 +141,9 @@ export const makeScheduleActions = Effect.gen(function* () {
       way: {
         type: "change",
         change: async (tx, { from, workspace }, { agentId, scheduleId }) => {
-          const asked = await askForRun(tx, workspace, agentId, scheduleId, hopsOf(from), lease.now())
-          if ("refused" in asked) return asked.refused === "agent_archived" ? new Refused(agentArchived) : noSchedule
-          const run = startingRun(scheduleId, asked.runId, asked.at, "manual")
+          const placed = await askForRun(tx, workspace, agentId, scheduleId, hopsOf(from), lease.now())
+          if ("refused" in placed) return placed.refused === "agent_archived" ? new Refused(agentArchived) : noSchedule
+          const run = startingRun(scheduleId, placed.runId, placed.at, "manual")
           return jsonAnswer({ run }, 201, { location: `/v1/agents/${agentId}/schedules/${scheduleId}/runs` })
         },
         changed: (_, { scheduleId }) => wake(scheduleId)

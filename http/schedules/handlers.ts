@@ -6,11 +6,11 @@ import { Directory } from "../../src/agents/Directory.ts"
 import { Database } from "../../src/database/Database.ts"
 import { toUuid } from "../../src/domain/ids.ts"
 import { Lease } from "../../src/journal/Lease.ts"
-import { listAsked } from "../../src/schedules/asked.ts"
+import { listAskedRuns } from "../../src/schedules/askedRuns.ts"
 import { listSchedules, readAnySchedule, readSchedule } from "../../src/schedules/reading.ts"
 import { listRuns, pageOfRuns, readPlace } from "../../src/schedules/runs.ts"
 import { modelNotInProfile } from "../../src/schedules/refusals.ts"
-import { openRuns, shown } from "../../src/schedules/shown.ts"
+import { openRuns, shownSchedule } from "../../src/schedules/shown.ts"
 import { Actions } from "../actions/Actions.ts"
 import { json } from "../answers.ts"
 import { Api } from "../Api.ts"
@@ -21,8 +21,8 @@ import { etag } from "../etag.ts"
 import { makeLeaseMay } from "../leaseMay.ts"
 import { makePages } from "../newestFirst.ts"
 import { refuseForeign, refuseGiven } from "../ownIdentity.ts"
-import { rowsOf } from "../pagination.ts"
-import { ownIdentity } from "../threads/asked.ts"
+import { pageSize } from "../pagination.ts"
+import { ownIdentity } from "../threads/threadCaller.ts"
 import { makeScheduleActions, noSchedule } from "./actions.ts"
 
 const noAgent = new Refused({ error: "not_found", message: "no such agent" })
@@ -100,7 +100,7 @@ export const SchedulesHandlers = HttpApiBuilder.group(
           fetch: (db, page) => listSchedules(db, workspace, agentId, page),
           position: ({ createdAt, id }) => ({ at: createdAt, id: toUuid(id) })
         })
-        return json({ schedules: rows.map(shown), nextCursor })
+        return json({ schedules: rows.map(shownSchedule), nextCursor })
       }),
 
       get: Effect.fnUntraced(function* ({ params: { agentId, scheduleId } }) {
@@ -108,7 +108,7 @@ export const SchedulesHandlers = HttpApiBuilder.group(
         const found = yield* database.run("schedules.get", (db) => readSchedule(db, workspace, agentId, scheduleId))
         return found === undefined
           ? yield* noSchedule
-          : json({ schedule: shown(found) }, 200, { etag: etag(found.rev) })
+          : json({ schedule: shownSchedule(found) }, 200, { etag: etag(found.rev) })
       }),
 
       update: Effect.fnUntraced(function* ({ headers, params, payload }) {
@@ -131,17 +131,17 @@ export const SchedulesHandlers = HttpApiBuilder.group(
         const workspace = yield* reader("get", { scheduleId })
         const place = `schedule runs ${workspace} ${scheduleId}`
         const { after, filter } = yield* cursors.open(place, query.cursor, {})
-        const limit = rowsOf("scheduleRuns", query.limit)
+        const limit = pageSize("scheduleRuns", query.limit)
         const behind = readPlace(after)
         // A run goes from the inbox to its actor and from there to the log: whoever reads in this order misses none.
-        const asked = yield* database.run("schedules.asked", (db) => listAsked(db, workspace, scheduleId))
+        const unheard = yield* database.run("schedules.asked", (db) => listAskedRuns(db, workspace, scheduleId))
         const schedule = yield* database.run("schedules.get", (db) => readAnySchedule(db, workspace, scheduleId))
         if (schedule?.agentId !== agentId) return yield* noSchedule
         const most = limit + 1 + (behind?.shown.length ?? 0)
         const logged = yield* database.run("schedules.runs", (db) =>
           listRuns(db, workspace, scheduleId, { before: behind?.before, limit: most, now: lease.now() })
         )
-        const { runs, next } = pageOfRuns({ open: openRuns(schedule, asked), logged, limit, behind })
+        const { runs, next } = pageOfRuns({ open: openRuns(schedule, unheard), logged, limit, behind })
         return json({ runs, ...(next && { nextCursor: cursors.seal(place, filter, next) }) })
       })
     })

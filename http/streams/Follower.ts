@@ -1,6 +1,6 @@
 /**
- * What one watcher of a thread is told: decided from hints as they come and from what is read of the log. It reads
- * nothing itself; `followThread` does, whenever it asks for it.
+ * A follower decides what one watcher of a thread is told, from hints as they come and from what is read of the log. It
+ * reads nothing itself; `makeFollowThread` does, whenever it asks for it.
  *
  * It is behind first, and whenever an event or a status did not go straight through: the log is read until all that is
  * known to exist has been passed on, and the status is told. Then it is live, and hints go straight through.
@@ -43,7 +43,7 @@ export class Follower {
   /** Highest seq that is known to exist. */
   private newest = 0
   /** First event that was left out (F3). */
-  private lost: number | undefined
+  private leftOut: number | undefined
   /** A status that is told once it is live. */
   private owed: Status | undefined
   /** The newest status that is known. */
@@ -118,7 +118,7 @@ export class Follower {
   /** Whether the event was passed on. */
   private pass(seq: number, frame: frames.QueuedFrame): boolean {
     if (this.watched.wanted.event && !this.outbox.offer(frame)) {
-      if (this.watched.after === undefined) this.lost ??= seq
+      if (this.watched.after === undefined) this.leftOut ??= seq
       return false
     }
     this.next = seq + 1
@@ -131,9 +131,9 @@ export class Follower {
       this.outbox.awaitRoom()
       return "wait"
     }
-    if (this.lost !== undefined) {
-      const range = { fromSeq: this.lost, toSeq: this.newest }
-      this.lost = undefined
+    if (this.leftOut !== undefined) {
+      const range = { fromSeq: this.leftOut, toSeq: this.newest }
+      this.leftOut = undefined
       this.next = this.newest + 1
       record(streamGaps)
       this.outbox.offer({ text: frames.gap(range) })

@@ -22,7 +22,7 @@ import type { Caller } from "../Caller.ts"
 import { Credentials } from "../Credentials.ts"
 import { Refused } from "../errors.ts"
 import { isLease, Leases } from "../Leases.ts"
-import { bearerOf, connectionOf } from "../headers.ts"
+import { bearerOf, socketOf } from "../headers.ts"
 import { peerOf } from "../Peer.ts"
 import { bye, opening, ping } from "./frames.ts"
 import { Crowd, Outbox } from "./Outbox.ts"
@@ -201,7 +201,7 @@ const make = Effect.fnUntraced(function* (options: StreamOptions) {
           pingedAt: monotonic()
         }
         streams.add(stream)
-        const peer = peerOf(connectionOf(request))
+        const peer = peerOf(socketOf(request))
         if (peer !== undefined) peer.streaming = true
         outbox.offer({ text: opening })
         yield* restore(Scope.provide(start({ outbox, streamId: `stream_${freshBody()}` }), scope)).pipe(
@@ -230,14 +230,14 @@ const make = Effect.fnUntraced(function* (options: StreamOptions) {
 
   /** Credentials are looked up once each, however many streams and polls hold them. */
   let revision = lease.authRevision()
-  let told = false
+  let changed = false
   yield* bus.onAuthChanged(() => {
-    told = true
+    changed = true
   })
   const authorise = Effect.gen(function* () {
     const before = lease.authRevision()
-    if (before === revision && !told) return
-    told = false
+    if (before === revision && !changed) return
+    changed = false
     const tokens = Map.groupBy([...streams, ...polls], ({ token }) => token)
     yield* Effect.forEach(
       tokens,
@@ -257,7 +257,7 @@ const make = Effect.fnUntraced(function* (options: StreamOptions) {
     revision = before
   }).pipe(
     Effect.catch((cause) => {
-      told = true
+      changed = true
       return Effect.logWarning("streams could not be authorised again", cause)
     })
   )

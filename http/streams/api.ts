@@ -4,7 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { described } from "../../src/domain/described.ts"
 import { access } from "../access.ts"
 import { int64 } from "../parameters.ts"
-import { hintFrames, textOf, threadFrames } from "./examples.ts"
+import { hintFrames, framesText, threadFrames } from "./examples.ts"
 import { frameTypes, HintFrame, ThreadFrame } from "./schemas.ts"
 import { ActorId, AgentId, ThreadId } from "../../src/domain/resourceIds.ts"
 
@@ -62,7 +62,7 @@ export const StreamsApi = HttpApiGroup.make("streams")
           "Follow a thread",
           "`ready`, then whole events with their seq as id, and hints. With `afterSeq` or `Last-Event-ID` the " +
             "log is replayed from there without gaps, and so are the steps where `types` names `step`.",
-          textOf(threadFrames)
+          framesText(threadFrames)
         )
       ),
     HttpApiEndpoint.get("agent", "/agents/:agentId/events/stream", {
@@ -75,7 +75,7 @@ export const StreamsApi = HttpApiGroup.make("streams")
         describe(
           "Follow an agent",
           "Hints of all its threads. No replay: read the log where it matters.",
-          textOf(hintFrames)
+          framesText(hintFrames)
         )
       ),
     HttpApiEndpoint.get("workspace", "/events/stream", {
@@ -96,7 +96,7 @@ export const StreamsApi = HttpApiGroup.make("streams")
         describe(
           "Follow the workspace",
           "Hints of all threads, or of one agent's. No replay: read the log where it matters.",
-          textOf(hintFrames)
+          framesText(hintFrames)
         )
       )
   )

@@ -79,7 +79,7 @@ interface ExampleFrame {
 }
 
 /** As it goes over the wire. */
-export const textOf = (frames: ReadonlyArray<ExampleFrame>) =>
+export const framesText = (frames: ReadonlyArray<ExampleFrame>) =>
   opening +
   frames
     .map(

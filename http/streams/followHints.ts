@@ -44,28 +44,28 @@ const followActor = Effect.fnUntraced(function* (
   return steps
 })
 
-export const followHints =
+export const makeFollowHints =
   (bus: Bus["Service"], inspecting: Inspecting["Service"]) =>
   (watch: Watch, wanted: Wanted, actorId?: string) =>
   (watcher: Watcher): Effect.Effect<void, DatabaseUnavailable, Scope.Scope> =>
     Effect.gen(function* () {
       const { outbox, streamId } = watcher
-      let lost = false
+      let hasGap = false
       // From the first frame that is left out until the gap is told, everything is: order is kept.
       const tellGap = () => {
-        if (!lost) return
-        lost = !outbox.offer({ text: frames.gap() })
-        if (!lost) record(streamGaps)
+        if (!hasGap) return
+        hasGap = !outbox.offer({ text: frames.gap() })
+        if (!hasGap) record(streamGaps)
       }
       let ready = false
       yield* bus.subscribe({ ...watch, deltas: wanted.delta }, (hint) => {
         if (!ready) return
         if (hint.type === "look") {
-          lost = true
+          hasGap = true
           return tellGap()
         }
         if (hint.type === "moved" || !wanted[hint.type === "events" ? "event" : hint.type]) return
-        for (const frame of frames.framesOf(hint)) if (lost || !outbox.offer(frame)) lost = true
+        for (const frame of frames.framesOf(hint)) if (hasGap || !outbox.offer(frame)) hasGap = true
       })
       const { workspace } = watch
       const steps =

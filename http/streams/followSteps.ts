@@ -39,16 +39,16 @@ export const makeStepTeller = (
   outbox: Pick<Outbox, "awaitRoom" | "hasRoom" | "offer">
 ) => {
   const news = Latch.makeUnsafe(true)
-  let told = after
+  let lastTold = after
   let looks = false
 
   /** Whether to go on at once: what is left waits for room, or for the events before it. */
   const tellPage = Effect.fnUntraced(function* (found: FoundActor) {
-    const steps = yield* inspecting.steps(workspace, found, { after: told, order: "asc", limit: together })
+    const steps = yield* inspecting.steps(workspace, found, { after: lastTold, order: "asc", limit: together })
     for (const step of steps) {
       if (step.toSeq !== undefined && step.toSeq > passed()) return false
       if (!outbox.offer(frames.step(actorId, shownStep(step)))) return false
-      told = step.pos
+      lastTold = step.pos
     }
     return steps.length > together
   })
@@ -59,7 +59,7 @@ export const makeStepTeller = (
     if (found === undefined) return
     if (looks) looked?.(found.head.seq)
     looks = false
-    if (found.head.pos <= told) return
+    if (found.head.pos <= lastTold) return
     while (yield* tellPage(found));
   })
 

@@ -39,9 +39,9 @@ const lookEveryAlone = "2 seconds"
 const spreadMs = 500
 const pageRows = 200
 /** After the database did not answer. */
-const again = Schedule.spaced("1 second")
+const pauses = Schedule.spaced("1 second")
 
-export const followThread =
+export const makeFollowThread =
   (bus: Bus["Service"], reads: ThreadReads["Service"], inspecting: Inspecting["Service"]) =>
   (follow: Follow) =>
   ({ outbox, streamId }: Watcher): Effect.Effect<void, DatabaseUnavailable | Refused<"not_found">, Scope.Scope> =>
@@ -111,6 +111,6 @@ export const followThread =
         }
       })
       // The database may be away for a while: the watcher has been told nothing wrong, and waits.
-      yield* catchUp.pipe(Effect.retry(again), Effect.forkScoped)
+      yield* catchUp.pipe(Effect.retry(pauses), Effect.forkScoped)
       if (steps !== undefined) yield* Effect.forkScoped(steps.run)
     })

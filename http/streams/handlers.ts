@@ -9,8 +9,8 @@ import { ThreadReads } from "../../src/threads/ThreadReads.ts"
 import { Api } from "../Api.ts"
 import { Caller, holding } from "../Caller.ts"
 import { Refused } from "../errors.ts"
-import { followHints } from "./followHints.ts"
-import { followThread } from "./followThread.ts"
+import { makeFollowHints } from "./followHints.ts"
+import { makeFollowThread } from "./followThread.ts"
 import { Streams } from "./Streams.ts"
 import { type Wanted, wanted } from "./wanted.ts"
 
@@ -25,8 +25,8 @@ export const StreamsHandlers = HttpApiBuilder.group(
     const reads = yield* ThreadReads
     const streams = yield* Streams
     const inspecting = yield* Inspecting
-    const thread = followThread(bus, reads, inspecting)
-    const hints = followHints(bus, inspecting)
+    const thread = makeFollowThread(bus, reads, inspecting)
+    const hints = makeFollowHints(bus, inspecting)
 
     /** Steps are for whoever may look at the actor (contract C46.4). */
     const seesSteps = Effect.fnUntraced(function* (actorId: string, { step }: Wanted) {

@@ -27,11 +27,11 @@ export type FrameType = (typeof frameTypes)[number]
 const saysEvent = "Kind of the frame."
 
 /** What a frame says, as JSON. The reference shows the text that is sent, so that is what is described. */
-const told = <Data extends Schema.Top>(data: Data) =>
+const asJsonLine = <Data extends Schema.Top>(data: Data) =>
   Schema.flip(described(Schema.flip(Schema.fromJsonString(data)), "Content of the frame, as JSON on one line."))
 
 const frame = <const Event extends FrameType, Data extends Schema.Top>(event: Event, data: Data) =>
-  Schema.Struct({ event: described(Schema.Literal(event), saysEvent), data: told(data) })
+  Schema.Struct({ event: described(Schema.Literal(event), saysEvent), data: asJsonLine(data) })
 
 const threadId = described(Schema.String, "Thread that it is about.")
 const turnId = described(Schema.String, "Turn that it is about.")
@@ -159,7 +159,7 @@ export const ThreadFrame = Schema.Union([
   Schema.Struct({
     id: described(Schema.String, "Seq of the event: what `Last-Event-ID` says when a client comes back."),
     event: described(Schema.Literal("event"), saysEvent),
-    data: told(ThreadEvent)
+    data: asJsonLine(ThreadEvent)
   }),
   delta,
   status,

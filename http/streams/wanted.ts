@@ -24,18 +24,18 @@ export const wanted = (
   of: "one" | "many"
 ): Wanted => {
   const types = query.types === undefined ? undefined : new Set(query.types.split(","))
-  const asked = (type: FrameType) => types === undefined || types.has(type)
+  const wants = (type: FrameType) => types === undefined || types.has(type)
   const deltas = query.deltas === "text"
   return {
-    event: asked("event"),
-    delta: deltas && asked("delta"),
-    discard: deltas ? asked("discard") : types?.has("discard") === true,
-    status: asked("status"),
-    queue: asked("queue"),
-    wait: asked("wait"),
-    operation: asked("operation"),
-    feed: asked("feed"),
+    event: wants("event"),
+    delta: deltas && wants("delta"),
+    discard: deltas ? wants("discard") : types?.has("discard") === true,
+    status: wants("status"),
+    queue: wants("queue"),
+    wait: wants("wait"),
+    operation: wants("operation"),
+    feed: wants("feed"),
     step: types?.has("step") === true,
-    progress: of === "one" ? asked("progress") : types?.has("progress") === true
+    progress: of === "one" ? wants("progress") : types?.has("progress") === true
   }
 }

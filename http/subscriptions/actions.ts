@@ -56,7 +56,7 @@ export const makeSubscriptionActions = Effect.gen(function* () {
 
   const agentOf = (workspace: string, { subscriptionId }: { readonly subscriptionId: string }) =>
     database.run("subscriptions.agentOf", (db) => agentOfSubscription(db, workspace, subscriptionId))
-  const told = Effect.void
+  const afterwards = Effect.void
   const refuse = () => undefined
 
   return {
@@ -95,7 +95,7 @@ export const makeSubscriptionActions = Effect.gen(function* () {
                   })
             )
           ),
-        told
+        afterwards
       }
     }),
 
@@ -112,7 +112,7 @@ export const makeSubscriptionActions = Effect.gen(function* () {
         check: (asking, params) => refusing(changing.meant(asking, fitting(params))),
         command: (asking, params) =>
           refusing(Effect.map(changing.update(asking, fitting(params)), (stored) => async () => answer(stored))),
-        told
+        afterwards
       }
     }),
 
@@ -129,7 +129,7 @@ export const makeSubscriptionActions = Effect.gen(function* () {
         check: ({ workspace }, params) => refusing(changing.found(workspace, fitting(params))),
         command: (asking, params) =>
           refusing(Effect.map(changing.remove(asking, fitting(params)), () => async () => emptyAnswer)),
-        told
+        afterwards
       }
     })
   }

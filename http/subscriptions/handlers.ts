@@ -7,7 +7,7 @@ import { takenCondition } from "../../src/subscriptions/condition.ts"
 import { listEvaluations } from "../../src/subscriptions/evaluations.ts"
 import { handoverOf } from "../../src/subscriptions/handover.ts"
 import { ConditionJudge } from "../../src/subscriptions/ConditionJudge.ts"
-import { isOwn } from "../../src/subscriptions/matching.ts"
+import { isOwnMessage } from "../../src/subscriptions/matching.ts"
 import { listSubscriptions, readSubscription } from "../../src/subscriptions/rows.ts"
 import { Actions } from "../actions/Actions.ts"
 import { json } from "../answers.ts"
@@ -17,8 +17,8 @@ import { Cursors } from "../Cursors.ts"
 import { makeLeaseMay } from "../leaseMay.ts"
 import { makePages } from "../newestFirst.ts"
 import { refuseForeign, refuseGiven } from "../ownIdentity.ts"
-import { rowsOf } from "../pagination.ts"
-import { ownIdentity } from "../threads/asked.ts"
+import { pageSize } from "../pagination.ts"
+import { ownIdentity } from "../threads/threadCaller.ts"
 import { jsonAnswer, makeWrites } from "../writes.ts"
 import { makeSubscriptionActions } from "./actions.ts"
 import { Refused } from "../errors.ts"
@@ -117,7 +117,7 @@ export const SubscriptionsHandlers = HttpApiBuilder.group(
         yield* existing(workspace, subscriptionId)
         const place = `evaluations ${workspace} ${subscriptionId}`
         const { after, filter } = yield* cursors.open(place, query.cursor, {})
-        const limit = rowsOf("evaluations", query.limit)
+        const limit = pageSize("evaluations", query.limit)
         const [before] = after ?? []
         const found = yield* database.run("subscriptions.evaluations", (db) =>
           listEvaluations(db, workspace, subscriptionId, {
@@ -147,7 +147,7 @@ export const SubscriptionsHandlers = HttpApiBuilder.group(
           takenCondition(settings.condition),
           [message]
         )
-        const matched = said.matched && (settings.includeSelf || !isOwn(principal, subscription.agentId))
+        const matched = said.matched && (settings.includeSelf || !isOwnMessage(principal, subscription.agentId))
         const { feedId, feedName } = subscription
         const content = handoverOf({
           intent: settings.intent,

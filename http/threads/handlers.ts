@@ -14,25 +14,25 @@ import { ThreadReads } from "../../src/threads/ThreadReads.ts"
 import { readAttributes, readStatus, threadRows } from "../../src/threads/view.ts"
 import { refuseWith } from "../actorErrors.ts"
 import { Actions } from "../actions/Actions.ts"
-import { json, noContent, respond } from "../answers.ts"
+import { json, noContent, responseOf } from "../answers.ts"
 import { Api } from "../Api.ts"
 import { decodeJson } from "../Body.ts"
 import { Caller } from "../Caller.ts"
 import { Refused } from "../errors.ts"
 import { meets } from "../etag.ts"
-import { idempotent } from "../Idempotency.ts"
+import { Idempotency, idempotent } from "../Idempotency.ts"
 import { lean } from "../lean.ts"
 import { refuseForeign } from "../ownIdentity.ts"
 import { Cursors } from "../Cursors.ts"
-import { rowsOf } from "../pagination.ts"
+import { pageSize } from "../pagination.ts"
 import { refuseBody } from "../badInput.ts"
 import { makeImageChecks } from "../images/refusing.ts"
-import { askedBy, ownIdentity } from "./asked.ts"
+import { threadCallerOf, ownIdentity } from "./threadCaller.ts"
 import { makeWrites } from "../writes.ts"
 import { makeThreadActions } from "./actions.ts"
 import { makeDetail } from "./detail.ts"
 import { refuseOrigin, refusePin, refuseUnreached } from "./refusals.ts"
-import { ofInput, ofThread } from "./told.ts"
+import { answerOfInput, answerOfThread } from "./answers.ts"
 import { makeTurns } from "./turns.ts"
 import { archiveWords, cancelWords, compactWords, createWords, retryWords, type ThreadSummary } from "./api.ts"
 
@@ -112,10 +112,10 @@ export const ThreadsHandlers = Layer.unwrap(
           return yield* new Refused({ error: "precondition_failed", message: "If-Match: the thread has changed since" })
         const before = readAttributes(rows.attributes)
         const after = yield* Effect.mapError(edited(before, patch, principal, Math.floor(lease.now())), refuseBody)
-        if (after === before) return respond(yield* answer(workspace, rows))
+        if (after === before) return responseOf(yield* answer(workspace, rows))
         const attributes = JSON.stringify(after)
         const written = yield* reads.updateAttributes(workspace, threadId, () => attributes, rows.version)
-        return respond(yield* answer(workspace, { ...rows, ...written }))
+        return responseOf(yield* answer(workspace, { ...rows, ...written }))
       }).pipe(
         Effect.retry({ times: attempts - 1, while: ({ _tag }) => _tag === "VersionConflict" }),
         Effect.catchTag("VersionConflict", () => Effect.fail(contended()))
@@ -138,8 +138,8 @@ export const ThreadsHandlers = Layer.unwrap(
                 if (refused !== undefined) return Effect.fail(refused)
                 const thread = identity === undefined ? input : { ...input, identity }
                 const created = threads
-                  .create(askedBy(caller, key), thread)
-                  .pipe(Effect.map(ofThread), Effect.catch(refuseCreate))
+                  .create(threadCallerOf(caller, key), thread)
+                  .pipe(Effect.map(answerOfThread), Effect.catch(refuseCreate))
                 const checked =
                   input.message === undefined
                     ? undefined
@@ -153,8 +153,8 @@ export const ThreadsHandlers = Layer.unwrap(
               const { trigger, workspace } = yield* Caller
               const { agentId, cursor, identity, limit, state, status } = query
               const includeArchived = query.includeArchived === undefined ? undefined : String(query.includeArchived)
-              const asked = { state, status, agentId, identity, includeArchived }
-              const page = yield* cursors.open(`threads ${workspace}`, cursor, asked, { includeArchived: "false" })
+              const filters = { state, status, agentId, identity, includeArchived }
+              const page = yield* cursors.open(`threads ${workspace}`, cursor, filters, { includeArchived: "false" })
               const [updatedAt, threadId] = page.after ?? []
               const { filter } = page
               if (filter.state !== undefined && filter.status !== undefined) return yield* statusWithState
@@ -162,7 +162,7 @@ export const ThreadsHandlers = Layer.unwrap(
                 workspace,
                 waiting: filter.state === "waiting",
                 includeArchived: filter.includeArchived === "true",
-                limit: rowsOf("threads", limit),
+                limit: pageSize("threads", limit),
                 ...(filter.agentId === undefined ? {} : { agentId: filter.agentId }),
                 ...(trigger === undefined ? {} : { within: [...trigger.agentIds] }),
                 ...(filter.identity === undefined ? {} : { identity: filter.identity }),
@@ -203,11 +203,11 @@ export const ThreadsHandlers = Layer.unwrap(
               const caller = yield* Caller
               return yield* idempotent((key) =>
                 threads
-                  .cancel(askedBy(caller, key), params.threadId, {
+                  .cancel(threadCallerOf(caller, key), params.threadId, {
                     clearQueue,
                     ...(turnId === undefined ? {} : { turnId })
                   })
-                  .pipe(Effect.catch(refuseCancel), Effect.map(ofThread))
+                  .pipe(Effect.catch(refuseCancel), Effect.map(answerOfThread))
               )
             }),
 
@@ -215,8 +215,8 @@ export const ThreadsHandlers = Layer.unwrap(
               const caller = yield* Caller
               return yield* idempotent((key) =>
                 threads
-                  .compact(askedBy(caller, key), params.threadId)
-                  .pipe(Effect.catch(refuseCompact), Effect.map(ofThread))
+                  .compact(threadCallerOf(caller, key), params.threadId)
+                  .pipe(Effect.catch(refuseCompact), Effect.map(answerOfThread))
               )
             }),
 
@@ -224,8 +224,8 @@ export const ThreadsHandlers = Layer.unwrap(
               const caller = yield* Caller
               return yield* idempotent((key) =>
                 threads
-                  .archive(askedBy(caller, key), params.threadId)
-                  .pipe(Effect.catch(refuseArchive), Effect.map(ofThread))
+                  .archive(threadCallerOf(caller, key), params.threadId)
+                  .pipe(Effect.catch(refuseArchive), Effect.map(answerOfThread))
               )
             }),
 
@@ -241,12 +241,13 @@ export const ThreadsHandlers = Layer.unwrap(
               const caller = yield* Caller
               return yield* idempotent((key) =>
                 threads
-                  .retry(askedBy(caller, key), params.threadId)
-                  .pipe(Effect.map(ofInput(params.threadId)), Effect.catch(refuseRetry))
+                  .retry(threadCallerOf(caller, key), params.threadId)
+                  .pipe(Effect.map(answerOfInput(params.threadId)), Effect.catch(refuseRetry))
               )
             })
           })
-      )
+      ),
+      Idempotency
     )
   })
 )

@@ -4,10 +4,10 @@ import { ThreadReads } from "../../src/threads/ThreadReads.ts"
 import { json } from "../answers.ts"
 import { Caller } from "../Caller.ts"
 import { Cursors } from "../Cursors.ts"
-import { rowsOf } from "../pagination.ts"
+import { pageSize } from "../pagination.ts"
 import { noThread } from "./refusals.ts"
 
-interface Asked {
+interface TurnsQuery {
   readonly order?: "asc" | "desc" | undefined
   readonly limit?: number | undefined
   readonly cursor?: string | undefined
@@ -16,7 +16,7 @@ interface Asked {
 export const makeTurns = Effect.gen(function* () {
   const reads = yield* ThreadReads
   const cursors = yield* Cursors
-  return Effect.fnUntraced(function* (threadId: string, { cursor, limit, order }: Asked) {
+  return Effect.fnUntraced(function* (threadId: string, { cursor, limit, order }: TurnsQuery) {
     const { workspace } = yield* Caller
     const place = `turns ${threadId} ${workspace}`
     const { after, filter } = yield* cursors.open(place, cursor, { order }, { order: "desc" })
@@ -25,7 +25,7 @@ export const makeTurns = Effect.gen(function* () {
       workspace,
       threadId,
       order: filter.order === "asc" ? "asc" : "desc",
-      limit: rowsOf("turns", limit),
+      limit: pageSize("turns", limit),
       ...(typeof position === "number" ? { position } : {})
     })
     if (found === undefined) return yield* noThread()

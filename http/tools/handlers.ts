@@ -11,8 +11,8 @@ import { Api } from "../Api.ts"
 import { Caller } from "../Caller.ts"
 import { idempotent } from "../Idempotency.ts"
 import { Cursors } from "../Cursors.ts"
-import { rowsOf } from "../pagination.ts"
-import { makeResolve } from "../waits/resolving.ts"
+import { pageSize } from "../pagination.ts"
+import { makeResolveWait } from "../waits/resolving.ts"
 import type { PendingToolCall } from "./api.ts"
 
 const callOf = ({ agentId, createdAt, threadId, wait }: OwedCall): PendingToolCall => {
@@ -40,7 +40,7 @@ export const ToolsHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const cursors = yield* Cursors
     const database = yield* Database
-    const resolve = yield* makeResolve
+    const resolve = yield* makeResolveWait
 
     return handlers.handleAll({
       calls: Effect.fnUntraced(function* ({ query: { cursor, limit, ...sent } }) {
@@ -48,7 +48,7 @@ export const ToolsHandlers = HttpApiBuilder.group(
         const place = `tool calls ${workspace}`
         const { after, filter } = yield* cursors.open(place, cursor, sent, { state: "pending" })
         const [at, id] = after ?? []
-        const rows = rowsOf("toolCalls", limit)
+        const rows = pageSize("toolCalls", limit)
         const found = yield* listOwedCalls(database, {
           workspace,
           toolsetId: filter.toolsetId,

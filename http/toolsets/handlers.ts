@@ -26,7 +26,7 @@ import { Caller } from "../Caller.ts"
 import { Refused } from "../errors.ts"
 import { etag, meets } from "../etag.ts"
 import { makePages, positionOf } from "../newestFirst.ts"
-import { makeRoom } from "../quotas.ts"
+import { makeQuotaCheck } from "../quotas.ts"
 import { refuseBody, refuseUrl } from "../badInput.ts"
 import { jsonAnswer, makeWrites } from "../writes.ts"
 
@@ -69,7 +69,7 @@ export const ToolsetsHandlers = HttpApiBuilder.group(
     const pages = yield* makePages
     const schemas = yield* Schemas
     const toolsets = yield* Toolsets
-    const roomFor = yield* makeRoom
+    const roomFor = yield* makeQuotaCheck
     const writes = yield* makeWrites
 
     /** What the operator does not allow to be asked, such as http where private networks are closed. */
@@ -185,11 +185,11 @@ export const ToolsetsHandlers = HttpApiBuilder.group(
           const server = yield* database.run("toolsets.server", (db) => readServer(db, workspace, toolsetId))
           return server && { server, probed: yield* toolsets.refresh(workspace, toolsetId, server) }
         })
-        const done = yield* writes.postAfter("toolsets.refresh", ask, async (tx, asked) => {
+        const done = yield* writes.postAfter("toolsets.refresh", ask, async (tx, refreshed) => {
           const found =
-            asked === undefined
+            refreshed === undefined
               ? await readToolset(tx, workspace, toolsetId)
-              : await noteProbe(tx, workspace, toolsetId, asked.server, asked.probed)
+              : await noteProbe(tx, workspace, toolsetId, refreshed.server, refreshed.probed)
           return found === undefined
             ? noToolset
             : jsonAnswer({ toolset: found.toolset }, 200, { etag: etag(found.rev) })

@@ -14,7 +14,7 @@ import { Api } from "../Api.ts"
 import { Caller } from "../Caller.ts"
 import { Cursors, type Filter } from "../Cursors.ts"
 import { Refused } from "../errors.ts"
-import { rowsOf } from "../pagination.ts"
+import { pageSize } from "../pagination.ts"
 
 const usualDays = 30
 
@@ -76,10 +76,10 @@ export const UsageHandlers = HttpApiBuilder.group(
         const days = daysOf(filter, lease.now())
         if (days instanceof Refused) return yield* days
         const { agentId, groupBy = "day", model } = filter
-        const asked = { from: days.first, to: days.last, agentId, model, groups: usageGroupsOf(groupBy) ?? [] }
-        const rows = rowsOf("usage", limit)
+        const wanted = { from: days.first, to: days.last, agentId, model, groups: usageGroupsOf(groupBy) ?? [] }
+        const rows = pageSize("usage", limit)
         const found = yield* database.run("usage.list", (db) =>
-          listUsage(db, workspace, asked, { after: positionOf(after), limit: rows + 1 })
+          listUsage(db, workspace, wanted, { after: positionOf(after), limit: rows + 1 })
         )
         const page = found.slice(0, rows)
         const end = found.length > rows ? page.at(-1)?.position : undefined

@@ -9,7 +9,7 @@ import { jsonText } from "../answers.ts"
 import { Api } from "../Api.ts"
 import { Caller, holding } from "../Caller.ts"
 import { idempotent } from "../Idempotency.ts"
-import { makeResolve, noWait } from "./resolving.ts"
+import { makeResolveWait, noWait } from "./resolving.ts"
 
 const scopes = { decision: "approve", tool_result: "run" } as const
 
@@ -18,7 +18,7 @@ export const WaitsHandlers = HttpApiBuilder.group(
   "waits",
   Effect.fnUntraced(function* (handlers) {
     const database = yield* Database
-    const resolve = yield* makeResolve
+    const resolve = yield* makeResolveWait
 
     const find = (workspace: string, threadId: string, waitId: string) =>
       Effect.map(findWait(database, workspace, waitId), (found) => (found?.threadId === threadId ? found : undefined))

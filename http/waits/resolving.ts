@@ -16,8 +16,8 @@ import { refuseWith } from "../actorErrors.ts"
 import type { Caller } from "../Caller.ts"
 import { type everywhere, Refused } from "../errors.ts"
 import type { KeptAnswer, Key, KeyTaken } from "../Idempotency.ts"
-import { askedBy } from "../threads/asked.ts"
-import { ofWait } from "../threads/told.ts"
+import { threadCallerOf } from "../threads/threadCaller.ts"
+import { answerOfWait } from "../threads/answers.ts"
 import { makeWrites } from "../writes.ts"
 import { resolveWords } from "./api.ts"
 
@@ -60,7 +60,7 @@ const over = (found: FoundWait, answer: DecidedAnswer): KeptAnswer | Refused<(ty
   return found.mark === markOf(answer) ? { status: 200, body: waitBody(found) } : already(found.wait)
 }
 
-export const makeResolve = Effect.gen(function* () {
+export const makeResolveWait = Effect.gen(function* () {
   const database = yield* Database
   const threads = yield* Threads
   const writes = yield* makeWrites
@@ -89,8 +89,8 @@ export const makeResolve = Effect.gen(function* () {
     }
     if (!takes(wait.type, answer)) return yield* mismatch(wait.type)
     if (wait.state !== "open") return yield* settled(workspace, found, answer, key)
-    return yield* threads.resolve(askedBy(caller, key), threadId, wait.id, answer).pipe(
-      Effect.map(ofWait),
+    return yield* threads.resolve(threadCallerOf(caller, key), threadId, wait.id, answer).pipe(
+      Effect.map(answerOfWait),
       Effect.catch((error): Said => {
         if (error._tag !== "Refused" || error.reason !== "wait_not_open") return refuseResolve(error)
         // Somebody else, the clock or the turn's end was faster: the row says who.

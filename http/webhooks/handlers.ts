@@ -8,7 +8,7 @@ import { limits } from "../../src/domain/limits.ts"
 import { fromTimestamp } from "../../src/domain/time.ts"
 import { Lease } from "../../src/journal/Lease.ts"
 import { Outbound } from "../../src/outbound/Outbound.ts"
-import { sealedFor } from "../../src/webhooks/attempt.ts"
+import { sealedForWebhook } from "../../src/webhooks/attempt.ts"
 import { listDeliveries, redeliver, resend, sendTest } from "../../src/webhooks/deliveries.ts"
 import { WebhookInterest } from "../../src/webhooks/Interest.ts"
 import {
@@ -99,7 +99,7 @@ export const WebhooksHandlers = HttpApiBuilder.group(
           "webhooks.create",
           async (tx) => {
             const secret = freshSecret()
-            const seal = (id: string) => envelope.seal(sealedFor(workspace, id), secret)
+            const seal = (id: string) => envelope.seal(sealedForWebhook(workspace, id), secret)
             const made = await createWebhook(tx, workspace, payload, principal, seal, lease.now())
             if ("refused" in made) return made.refused === "too_many" ? tooMany : noAgent
             return jsonAnswer({ webhook: made.webhook, secret }, 201, {
@@ -158,7 +158,7 @@ export const WebhooksHandlers = HttpApiBuilder.group(
           "webhooks.rotate",
           async (tx) => {
             const secret = freshSecret()
-            const sealed = envelope.seal(sealedFor(workspace, params.webhookId), secret)
+            const sealed = envelope.seal(sealedForWebhook(workspace, params.webhookId), secret)
             const when = { at: lease.now(), overlapSeconds }
             const rotated = await rotateWebhook(tx, workspace, params.webhookId, sealed, when)
             if (rotated === undefined) return noWebhook

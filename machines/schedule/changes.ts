@@ -99,11 +99,11 @@ export const comeDue = (d: ScheduleDraft, due: Of<"due">) => {
   else if (next === undefined && d.context.firing === null && d.context.held === null) disable(d, "finished", at)
 }
 
-export const run = (d: ScheduleDraft, { at, run: asked }: Of<"run">) => {
+export const runByHand = (d: ScheduleDraft, { at, run: firing }: Of<"run">) => {
   // It was asked for before, and comes after.
-  if (d.context.deleted) d.emit({ type: "ran", at, run: asked, status: "skipped", reason: "deleted" })
-  else if (d.context.firing === null) begin(d, asked, at)
-  else d.emit({ type: "queued", at, run: asked })
+  if (d.context.deleted) d.emit({ type: "ran", at, run: firing, status: "skipped", reason: "deleted" })
+  else if (d.context.firing === null) begin(d, firing, at)
+  else d.emit({ type: "queued", at, run: firing })
 }
 
 /** The turn before is over: what waited for it begins. */
@@ -113,7 +113,7 @@ export const free = (d: ScheduleDraft, { at }: Of<"freed">) => {
 }
 
 /** What is left to do once a run has come to something. */
-const goOn = (d: ScheduleDraft, at: number) => {
+const beginNext = (d: ScheduleDraft, at: number) => {
   const [first] = d.context.queued
   if (first !== undefined && !d.context.deleted) return begin(d, first, at)
   const { disabledReason, enabled, held, next } = d.context
@@ -122,21 +122,21 @@ const goOn = (d: ScheduleDraft, at: number) => {
   if (enabled && disabledReason === null && next === null && held === null) disable(d, "finished", at)
 }
 
-export const start = (d: ScheduleDraft, { at, threadId, turnId }: Of<"started">) => {
+export const recordStart = (d: ScheduleDraft, { at, threadId, turnId }: Of<"started">) => {
   const { firing } = d.context
   if (firing === null) return
   d.emit({ type: "ran", at, run: firing, status: "started", threadId, turnId })
-  goOn(d, at)
+  beginNext(d, at)
 }
 
-export const refuse = (d: ScheduleDraft, { at, disables, reason, status }: Of<"refused">) => {
+export const recordRefusal = (d: ScheduleDraft, { at, disables, reason, status }: Of<"refused">) => {
   const { firing } = d.context
   if (firing === null) return
   const isLast = status === "failed" && firing.by === "schedule" && isLastFailure(d.context)
   d.emit({ type: "ran", at, run: firing, status, reason })
   const why = disables ?? (isLast ? "failures" : undefined)
   if (why !== undefined && d.context.disabledReason === null && d.context.enabled) disable(d, why, at)
-  goOn(d, at)
+  beginNext(d, at)
 }
 
 /** Nothing else happens to it until somebody changes it. */

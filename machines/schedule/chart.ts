@@ -4,7 +4,7 @@
  * Where it stands follows from what it knows: each command changes that, and the state is read from it.
  */
 import { setup, type SnapshotFrom } from "xstate"
-import { chartTypes } from "../step.ts"
+import { chartTypes, drafting } from "../step.ts"
 import * as changes from "./changes.ts"
 import type { Command } from "./commands.ts"
 import { blank, type Context, isArmed } from "./context.ts"
@@ -36,13 +36,11 @@ const base = setup({
 
 /** What a change makes of the context, its facts and its jobs. */
 const by = (change: (draft: changes.ScheduleDraft, event: Command) => void) =>
-  base.enqueueActions(({ context, enqueue, event }) => {
-    const draft = new changes.ScheduleDraft(context)
-    change(draft, event)
-    enqueue.assign(draft.context)
-    for (const fact of draft.facts) enqueue.emit(fact)
-    for (const { params, type } of draft.jobs) enqueue({ type, params })
-  })
+  drafting(
+    base.enqueueActions(() => {}),
+    (context: Context) => new changes.ScheduleDraft(context),
+    change
+  )
 
 type CommandOf<Type> = Extract<Command, { readonly type: Type }>
 
@@ -64,7 +62,7 @@ const configured = {
 } as const
 const run = {
   target: "settling",
-  actions: on("run", changes.run),
+  actions: on("run", changes.runByHand),
   description: "Somebody wants it to fire now."
 } as const
 const poison = {
@@ -105,13 +103,13 @@ export const chart = base.createMachine({
         started: {
           guard: "isOfThisRun",
           target: "settling",
-          actions: on("started", changes.start),
+          actions: on("started", changes.recordStart),
           description: "The message was accepted."
         },
         refused: {
           guard: "isOfThisRun",
           target: "settling",
-          actions: on("refused", changes.refuse),
+          actions: on("refused", changes.recordRefusal),
           description: "The message was refused, or nobody could be reached for too long."
         },
         configure: configured,

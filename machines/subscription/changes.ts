@@ -51,7 +51,7 @@ export const note = (d: Draft, event: Command) => {
 }
 
 /** With the window's length, or at the next instant; without one there is nothing to wait for. */
-export const open = (d: Draft, { at, instant = at }: Command) => {
+export const openWindow = (d: Draft, { at, instant = at }: Command) => {
   const { cadence } = d.settings
   d.emit({ type: "opened", until: cadence.mode === "window" ? at + cadence.windowSeconds * 1000 : instant, at })
 }

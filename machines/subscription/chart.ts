@@ -7,7 +7,7 @@
  * S4. The jobs are those that the context implies: what a change adds is begun, what it takes away is stopped.
  */
 import { setup, type SnapshotFrom } from "xstate"
-import { chartTypes } from "../step.ts"
+import { chartTypes, drafting } from "../step.ts"
 import type { Command } from "./commands.ts"
 import { blank, type Context } from "./context.ts"
 import { Draft, type Job, jobsOf } from "./draft.ts"
@@ -45,13 +45,15 @@ const changed = (before: Context, next: Context): ReadonlyArray<Job> => {
 }
 
 const doing = (change: (draft: Draft, event: Command) => void) =>
-  base.enqueueActions(({ context, enqueue, event }) => {
-    const draft = new Draft(context)
-    change(draft, event)
-    enqueue.assign(draft.context)
-    for (const fact of draft.facts) enqueue.emit(fact)
-    for (const job of changed(context, draft.context)) enqueue(job)
-  })
+  drafting(
+    base.enqueueActions(() => {}),
+    (context: Context) => new Draft(context),
+    (draft, event: Command) => {
+      const before = draft.context
+      change(draft, event)
+      for (const job of changed(before, draft.context)) draft.enqueue(job)
+    }
+  )
 
 const machine = base.extend({
   actions: {
@@ -62,7 +64,7 @@ const machine = base.extend({
     list: doing(changes.list),
     listArchived: doing(changes.listArchived),
     note: doing(changes.note),
-    openWindow: doing(changes.open),
+    openWindow: doing(changes.openWindow),
     look: doing(changes.look),
     lookAgain: doing(changes.lookAgain),
     find: doing(changes.find),

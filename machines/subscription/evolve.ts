@@ -60,9 +60,9 @@ const dealtWith = (context: Context, to: number): Context => {
 /** What nobody works on, and nothing goes wrong with. */
 const atRest = { until: null, look: null, batch: null, retryAt: null, attempts: 0, refusals: 0 }
 
-const noticedIn = (context: Context, told: Range): Context => {
+const noticedIn = (context: Context, notice: Range): Context => {
   // E1: a notice may be late, of messages that were skipped since.
-  const [range] = behind([told], context.cursor)
+  const [range] = behind([notice], context.cursor)
   if (range === undefined) return context
   const isFirst = context.noticed.length === 0 && context.listing?.looks !== true && context.disabled === null
   return {
@@ -76,17 +76,17 @@ const noticedIn = (context: Context, told: Range): Context => {
 /** E3. */
 const listed = (context: Context, { from, lastSeq }: Listed): Context => {
   const { batch, cursor, listing, noticed } = context
-  const told = { ...context, listing: null }
+  const unlisted = { ...context, listing: null }
   const since = unreadBehind(context)
   const isSettled = since === undefined
-  if (isSettled && (listing?.pause ?? listing)?.settles !== true) return told
+  if (isSettled && (listing?.pause ?? listing)?.settles !== true) return unlisted
   const judged = Math.max(cursor, Math.min(since ?? lastSeq, (from ?? lastSeq + 1) - 1))
   const unjudged = { from: judged + 1, to: lastSeq, count: lastSeq - judged, exact: false }
   const waiting = isSettled || lastSeq <= judged ? noticed : withRange(noticed, unjudged)
   // E2. What came behind the feed's word was judged by what the feed was told.
   const first = waiting[0]?.from ?? judged + 1
   const reached = Math.max(cursor, (isSettled ? Math.min(first, judged + 1) : first) - 1)
-  const next = { ...told, cursor: batch === null ? reached : cursor }
+  const next = { ...unlisted, cursor: batch === null ? reached : cursor }
   return isSettled ? next : { ...next, covered: lastSeq, noticed: waiting }
 }
 
@@ -168,12 +168,12 @@ const configured = (context: Context, fact: Configured): Context => {
       generation: context.generation + 1,
       listing: { version, looks: true, settles: false }
     }
-  const told = { ...next, listing: listingOf(context, fact) }
+  const withListing = { ...next, listing: listingOf(context, fact) }
   const ruled =
     context.settings !== null && rule(context.settings) === rule(settings)
-      ? told
+      ? withListing
       : {
-          ...told,
+          ...withListing,
           // Whatever was counted or is looked at may be something else now.
           noticed: context.noticed.map((range) => ({ ...range, exact: false })),
           look: null,

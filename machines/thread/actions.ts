@@ -3,7 +3,7 @@
  * The draft's facts are emitted, its jobs enqueued.
  */
 import { assertEvent, setup } from "xstate"
-import { chartTypes } from "../step.ts"
+import { chartTypes, drafting } from "../step.ts"
 import type { Failure } from "../../src/domain/failure.ts"
 import type { Input } from "../../src/domain/input.ts"
 import { answerCall, decideCall, expireCall, returnCall } from "./calls.ts"
@@ -12,7 +12,7 @@ import * as compaction from "./compaction.ts"
 import { type Context, openWaits, type Turn } from "./context.ts"
 import { Draft, type Job } from "./draft.ts"
 import type { Fact } from "./facts.ts"
-import { admissionOf, guards } from "./guards.ts"
+import { admissionFor, guards } from "./guards.ts"
 import * as judging from "./judging.ts"
 import * as turn from "./turn.ts"
 
@@ -31,13 +31,11 @@ const base = setup({
 
 /** An action of the chart from a plain function over a draft. */
 const doing = (change: (draft: Draft, event: Command) => void) =>
-  base.enqueueActions(({ context, enqueue, event }) => {
-    const draft = new Draft(context)
-    change(draft, event)
-    if (draft.context !== context) enqueue.assign(draft.context)
-    for (const fact of draft.facts) enqueue.emit(fact)
-    for (const job of draft.jobs) enqueue(job)
-  })
+  drafting(
+    base.enqueueActions(() => {}),
+    (context: Context) => new Draft(context),
+    change
+  )
 
 /** Ends the turn with a failure. */
 const failing = (why: (turn: Turn) => Failure) =>
@@ -46,7 +44,7 @@ const failing = (why: (turn: Turn) => Failure) =>
 /** Says what was decided, and ends the turn with it. */
 const failWith = (d: Draft, denial: judging.HookDenial | undefined, at: number) => {
   if (denial === undefined) return
-  denial.say(d)
+  denial.emit(d)
   turn.end(d, { type: "turn_failed", failure: denial.failure }, at)
 }
 
@@ -112,13 +110,13 @@ export const machine = base.extend({
     rejectNext: doing((d, event) => {
       const next = turn.nextInput(d.context.pending)
       if (next === undefined) return
-      const admission = admissionOf(event, next)
+      const admission = admissionFor(event, next)
       if ("refused" in admission) turn.reject(d, next, admission.refused, event.at)
     }),
     admitNext: doing((d, event) => {
       const next = turn.nextInput(d.context.pending)
       if (next === undefined) return
-      const admission = admissionOf(event, next)
+      const admission = admissionFor(event, next)
       if ("plan" in admission) turn.admit(d, next, admission.plan, admission.opening, event.at)
     }),
     joinSteers: doing((d, event) => turn.joinSteers(d, "admissions" in event ? event.admissions : {}, event.at)),

@@ -1,6 +1,6 @@
 /**
- * Where a call stands, and what each fact about it makes of that. Pure: the live thread and a fold go through it, and a
- * test holds its steps to the edges of callChart.ts, one by one and both ways.
+ * Each fact about a call moves it to another state. Pure: the live thread and a fold go through it, and a test holds
+ * its steps to the edges of callChart.ts, one by one and both ways.
  */
 import type { Rewrite } from "./commands.ts"
 import { type Call, type CallState, type OpenWait, type Returned, returnedOf, withWord } from "./context.ts"
@@ -63,7 +63,7 @@ const passed = (call: Call, isPlaced: boolean): Call => {
 }
 
 /** After its tool_intent. */
-export const wanted = ({ detail, event }: ToolIntent): Call => {
+export const intendedCall = ({ detail, event }: ToolIntent): Call => {
   const { approval, hooks = [], response: _, started, ...rest } = detail
   const { providerToolCallId, toolCallId, toolInput: input, toolName: name } = event
   const call = {
@@ -79,27 +79,27 @@ export const wanted = ({ detail, event }: ToolIntent): Call => {
 }
 
 /** After a call_started: a place is its own. */
-export const placed = (call: Call): Call => passed(call, true)
+export const placedCall = (call: Call): Call => passed(call, true)
 
 /** After a hook_decision about it. A deny is followed by its result, an ask by a wait. */
-export const judged = (call: Call, { detail, event: { hook } }: HookDecisionFact): Call => {
+export const judgedCall = (call: Call, { detail, event: { hook } }: HookDecisionFact): Call => {
   if (hook.decision === "deny") return call
   const { decided = {} } = call
-  const [asked, ...later] = call.hooks
+  const [asking, ...later] = call.hooks
   // The hook that asks is not through yet.
-  const isAsking = hook.decision === "ask" && asked !== undefined
+  const isAsking = hook.decision === "ask" && asking !== undefined
   const left = detail?.hooks ?? later
   // Who defers has no opinion, and rewrites nothing.
   const next = judgedAs(
     { ...call, decided: { ...decided, [hook.index]: (decided[hook.index] ?? 0) + 1 } },
-    isAsking ? [asked, ...left] : left,
+    isAsking ? [asking, ...left] : left,
     hook.decision === "defer" ? undefined : detail?.rewrite
   )
   return isAsking ? next : passed(next, true)
 }
 
 /** After a wait_created for it. */
-export const parkedOn = (call: Call, wait: OpenWait): Call => {
+export const parkedCall = (call: Call, wait: OpenWait): Call => {
   const returned = returnedOf(call)
   if (returned !== undefined) return { ...call, state: { type: "askingResult", returned, wait } }
   const types = { role_approval: "approving", hook_ask: "asking", client_tool: "client" } as const
@@ -107,7 +107,7 @@ export const parkedOn = (call: Call, wait: OpenWait): Call => {
 }
 
 /** After a wait_resolved: where the fact has no detail, its result follows. */
-export const answered = (call: Call, { detail }: WaitResolved): Call => {
+export const answeredCall = (call: Call, { detail }: WaitResolved): Call => {
   const { state } = call
   if (!("wait" in state)) return call
   const isPlaced = detail?.started === true
@@ -130,7 +130,7 @@ export const answered = (call: Call, { detail }: WaitResolved): Call => {
 }
 
 /** After a result_received: hooks are to judge what it has returned. */
-export const returned = (call: Call, { detail }: ResultReceived): Call => ({
+export const returnedCall = (call: Call, { detail }: ResultReceived): Call => ({
   ...call,
   hooks: detail.hooks,
   state: onwardResult(detail.returned, detail.hooks, detail.started)

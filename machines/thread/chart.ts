@@ -17,7 +17,7 @@ import type { SnapshotFrom } from "xstate"
 import { machine } from "./actions.ts"
 import { blank } from "./context.ts"
 
-const again = {
+const takenBefore = {
   guard: "takenBefore",
   description: "The input was taken before: its sender is answered, and nothing changes."
 } as const
@@ -43,7 +43,7 @@ const resting = (description: string) =>
       }
     ],
     on: {
-      submit: [again, { actions: "accept", description: "An input is accepted." }],
+      submit: [takenBefore, { actions: "accept", description: "An input is accepted." }],
       promote: { actions: "promote", description: "A waiting input changes its mode." },
       cancel: { guard: "clearsQueue", actions: "clearQueue", description: "Waiting inputs are removed." },
       archive: { guard: "unarchived", actions: "archive", description: "The thread takes no input any more." }
@@ -53,7 +53,7 @@ const resting = (description: string) =>
 // What a running turn and an awaiting one answer alike.
 const busy = {
   submit: [
-    again,
+    takenBefore,
     {
       guard: "interrupts",
       target: "#thread.cancelled",

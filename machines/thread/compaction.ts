@@ -41,7 +41,7 @@ export const beginRound = (d: Draft, { at, pos, round, step, summariser, through
 
 type Ended = Omit<Compacted["event"], "compaction" | "modelId" | "usage"> & Partial<Pick<Compacted["event"], "usage">>
 
-const say = (d: Draft, at: number, { usage = noUsage, ...ended }: Ended, made?: SummaryMade) => {
+const emitCompacted = (d: Draft, at: number, { usage = noUsage, ...ended }: Ended, made?: SummaryMade) => {
   const { events: n, round, turnId } = d.turn
   if (round === undefined) return
   const { modelId, name, pos, throughSeq } = round
@@ -61,10 +61,10 @@ const reported = ({ timing, usage }: SummaryMade | SummaryFailed) => ({
   ...(timing === undefined ? {} : { timing })
 })
 
-export const endRound = (d: Draft, made: SummaryMade) => say(d, made.at, reported(made), made)
+export const endRound = (d: Draft, made: SummaryMade) => emitCompacted(d, made.at, reported(made), made)
 
 export const failRound = (d: Draft, failed: SummaryFailed) =>
-  say(d, failed.at, {
+  emitCompacted(d, failed.at, {
     ...reported(failed),
     failureCode: failed.code,
     failureText: failed.text,
@@ -73,4 +73,4 @@ export const failRound = (d: Draft, failed: SummaryFailed) =>
 
 /** The turn ends: so does its round (P1). */
 export const cutRound = (d: Draft, at: number) =>
-  say(d, at, { failureCode: interruptedRound.code, failureText: interruptedRound.text })
+  emitCompacted(d, at, { failureCode: interruptedRound.code, failureText: interruptedRound.text })

@@ -76,18 +76,18 @@ const judged = (turn: Turn, fact: HookDecisionFact): Turn => {
     detail,
     event: { hook, toolCallId }
   } = fact
-  if (toolCallId !== undefined) return changeCall(turn, toolCallId, (call) => calls.judged(call, fact))
+  if (toolCallId !== undefined) return changeCall(turn, toolCallId, (call) => calls.judgedCall(call, fact))
   // An ask brings its rewrite along as what is asked about; a deny ends it; defer is no opinion.
   const rewrite = hook.decision === "allow" || hook.decision === "ask" ? detail?.rewrite : undefined
   if (hook.decision === "deny") return turn
   // The hook that asks is not through yet.
-  const hooks = ([asked, ...later]: ReadonlyArray<number>) =>
-    hook.decision === "ask" && asked !== undefined ? [asked, ...(detail?.hooks ?? later)] : detail?.hooks
+  const hooks = ([asking, ...later]: ReadonlyArray<number>) =>
+    hook.decision === "ask" && asking !== undefined ? [asking, ...(detail?.hooks ?? later)] : detail?.hooks
   return passedTurn(turn, rewrite, hooks(turn.opening?.messages[0]?.hooks ?? turn.reviewing?.hooks ?? []))
 }
 
 const parkedOn = (turn: Turn, wait: OpenWait, toolCallId: string | undefined): Turn => {
-  if (toolCallId !== undefined) return changeCall(turn, toolCallId, (call) => calls.parkedOn(call, wait))
+  if (toolCallId !== undefined) return changeCall(turn, toolCallId, (call) => calls.parkedCall(call, wait))
   const { opening, reviewing } = turn
   if (opening !== undefined) return { ...turn, opening: { ...opening, wait } }
   return reviewing === undefined ? turn : { ...turn, reviewing: { ...reviewing, wait } }
@@ -99,7 +99,7 @@ const answered = (turn: Turn, fact: WaitResolved): Turn => {
     detail,
     event: { toolCallId }
   } = fact
-  if (toolCallId !== undefined) return changeCall(turn, toolCallId, (call) => calls.answered(call, fact))
+  if (toolCallId !== undefined) return changeCall(turn, toolCallId, (call) => calls.answeredCall(call, fact))
   const { opening, reviewing } = turn
   const { wait: _, ...open } = opening ?? { messages: [] }
   const free: Turn =
@@ -171,7 +171,7 @@ const within = (turn: Turn, fact: TurnFact, seq: number): Turn | null => {
     case "response_emptied":
       return responded(turn, fact.detail)
     case "tool_intent":
-      return responded({ ...turn, calls: [...turn.calls, calls.wanted(fact)] }, fact.detail.response)
+      return responded({ ...turn, calls: [...turn.calls, calls.intendedCall(fact)] }, fact.detail.response)
     case "hook_decision":
       return judged(turn, fact)
     case "wait_created": {
@@ -185,9 +185,9 @@ const within = (turn: Turn, fact: TurnFact, seq: number): Turn | null => {
     case "wait_resolved":
       return answered(turn, fact)
     case "call_started":
-      return changeCall(turn, fact.detail.toolCallId, calls.placed)
+      return changeCall(turn, fact.detail.toolCallId, calls.placedCall)
     case "result_received":
-      return changeCall(turn, fact.detail.toolCallId, (call) => calls.returned(call, fact))
+      return changeCall(turn, fact.detail.toolCallId, (call) => calls.returnedCall(call, fact))
     case "tool_result": {
       const { toolCallId, usage } = fact.event
       return {

@@ -3,7 +3,7 @@
  * that wait.
  *
  * F1. After any sequence of commands, `fold` gives the live snapshot: state, whole context.
- * F2. `carry` is what `carryOf` folds from the whole journal.
+ * F2. `carry` is what `foldCarry` folds from the whole journal.
  */
 import type { StateValueFrom } from "xstate"
 import type { Input } from "../../src/domain/input.ts"
@@ -41,7 +41,7 @@ export interface TurnSoFar {
   readonly responded: boolean
 }
 
-export const advance = (before: TurnSoFar, fact: Fact): TurnSoFar => {
+export const evolveTurnSoFar = (before: TurnSoFar, fact: Fact): TurnSoFar => {
   const pos = before.pos + 1
   const seq = isPublic(fact) ? before.seq + 1 : before.seq
   const turn = evolve(before.turn, fact, pos, seq)
@@ -55,18 +55,18 @@ export const turnOf = ({ responded, turn }: TurnSoFar): Turn | null =>
   turn !== null && responded && turn.calls.length === 0 ? { ...turn, step: turn.step + 1 } : turn
 
 export const fold = ({ carry, facts, pending, pos, seq }: Folded): Snapshot => {
-  const folded = facts.reduce(advance, { pos, seq, turn: null, responded: false })
+  const folded = facts.reduce(evolveTurnSoFar, { pos, seq, turn: null, responded: false })
   const turn = turnOf(folded)
   const context: Context = { pos: folded.pos, seq: folded.seq, pending, turn, carry }
   return chart.resolveState({ value: stateOf(turn, carry.last), context })
 }
 
 /** The carry, from a thread's whole journal. */
-export const carryOf = (facts: Iterable<Fact>): Carry => {
+export const foldCarry = (facts: Iterable<Fact>): Carry => {
   let carry = blank.carry
   for (const fact of facts) carry = evolveCarry(carry, fact)
   return carry
 }
 
 /** A snapshot as data, for comparing. */
-export const plain = ({ context, value }: Snapshot) => ({ value, context })
+export const plainSnapshot = ({ context, value }: Snapshot) => ({ value, context })

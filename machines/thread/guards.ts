@@ -1,5 +1,5 @@
 /**
- * What the thread's chart asks before a transition: one meaning and one name each, since composed guards are anonymous.
+ * Guards of the thread's chart: each has one meaning and one name, since composed guards are anonymous.
  */
 import { isFull } from "../../src/domain/turnNumbers.ts"
 import type { Input } from "../../src/domain/input.ts"
@@ -25,7 +25,7 @@ interface GuardArgs {
 }
 
 /** How a waiting input would run, as the command says. */
-export const admissionOf = (event: Command, input: Input): Admission => {
+export const admissionFor = (event: Command, input: Input): Admission => {
   const admission = "admissions" in event ? event.admissions[input.inputId] : undefined
   if (admission === undefined) throw new Error(`${event.type} does not say how ${input.inputId} would run`)
   return admission
@@ -81,7 +81,7 @@ export const guards = {
     pending.some((input) => turns.joins(input, turn, "admissions" in event ? event.admissions : {})),
   nextRefused: ({ context, event }: GuardArgs) => {
     const next = turns.nextInput(context.pending)
-    return "admissions" in event && next !== undefined && "refused" in admissionOf(event, next)
+    return "admissions" in event && next !== undefined && "refused" in admissionFor(event, next)
   },
 
   // The thread as a whole
@@ -101,15 +101,15 @@ export const guards = {
   callsTools: ({ event }: GuardArgs) => event.type === "model.replied" && event.calls.length > 0,
   steered: goesOnSteered,
   finishes: isFinished,
-  finishesSteered: (asked: GuardArgs) => isFinished(asked) && goesOnSteered(asked),
-  retriesLater: (asked: GuardArgs) => retryOf(asked)?.retryAt !== undefined,
-  retriesNow: (asked: GuardArgs) => {
-    const retry = retryOf(asked)
-    return retry !== undefined && retry.retryAt === undefined && retry.target === asked.context.turn?.target
+  finishesSteered: (args: GuardArgs) => isFinished(args) && goesOnSteered(args),
+  retriesLater: (args: GuardArgs) => retryOf(args)?.retryAt !== undefined,
+  retriesNow: (args: GuardArgs) => {
+    const retry = retryOf(args)
+    return retry !== undefined && retry.retryAt === undefined && retry.target === args.context.turn?.target
   },
-  triesNextModel: (asked: GuardArgs) => {
-    const retry = retryOf(asked)
-    return retry !== undefined && retry.retryAt === undefined && retry.target !== asked.context.turn?.target
+  triesNextModel: (args: GuardArgs) => {
+    const retry = retryOf(args)
+    return retry !== undefined && retry.retryAt === undefined && retry.target !== args.context.turn?.target
   },
   pauseOver: ({ context: { turn }, event }: GuardArgs) =>
     event.type === "due" && turn?.retryAt !== undefined && event.at >= turn.retryAt,
@@ -132,7 +132,7 @@ export const guards = {
   reviewed: ({ context: { turn } }: GuardArgs) => isReviewed(turn),
   reviewedCalls: ({ context: { turn } }: GuardArgs) =>
     isReviewed(turn) && turn?.reviewing !== undefined && turn.reviewing.reply.calls.length > 0,
-  reviewedSteered: (asked: GuardArgs) => isReviewed(asked.context.turn) && goesOnSteered(asked),
+  reviewedSteered: (args: GuardArgs) => isReviewed(args.context.turn) && goesOnSteered(args),
 
   // Calls and the turn as a whole
 

@@ -7,7 +7,7 @@ import { chart, type Snapshot } from "./chart.ts"
 import { type Call, type Carry, deadlineOf, type OpenWait, openWaits, type Turn, waitOf } from "./context.ts"
 import type { Job } from "./draft.ts"
 import { type Fact, typeOf } from "./facts.ts"
-import { advance, stateOf, turnOf, type TurnSoFar } from "./fold.ts"
+import { evolveTurnSoFar, stateOf, turnOf, type TurnSoFar } from "./fold.ts"
 import { possible } from "./inspect.ts"
 import { resume } from "./resume.ts"
 import { fullTurn } from "./turn.ts"
@@ -53,8 +53,8 @@ export const begin = (from: Beginning): FoldedThread => ({
   last: lastAfter(from)
 })
 
-export const evolve = (folded: FoldedThread, fact: Fact): FoldedThread => {
-  const next = advance(folded, fact)
+export const evolveFolded = (folded: FoldedThread, fact: Fact): FoldedThread => {
+  const next = evolveTurnSoFar(folded, fact)
   switch (fact.type) {
     case "turn_completed":
       return { ...next, last: undefined }

@@ -235,7 +235,7 @@ export const expired = (turn: Turn, at: number) => openWaits(turn).filter(({ wai
 /** Why a turn ends with what was decided: what is said of the decision before, and the failure. */
 export interface HookDenial {
   readonly failure: Failure
-  readonly say: (d: Draft) => void
+  readonly emit: (d: Draft) => void
 }
 
 const waitExpired: Failure = { code: "wait_expired", text: "Nobody answered in time." }
@@ -244,7 +244,7 @@ const waitExpired: Failure = { code: "wait_expired", text: "Nobody answered in t
 export const hookDenial = (turn: Turn, event: HookDecided): HookDenial | undefined =>
   event.decision !== "deny" || event.toolCallId !== undefined || !isAsked(turn, event)
     ? undefined
-    : { failure: deniedBy(event), say: (d) => sayDecision(d, event, undefined) }
+    : { failure: deniedBy(event), emit: (d) => sayDecision(d, event, undefined) }
 
 /** A person denies a message or the response. */
 export const personDenial = (turn: Turn, { answer, at, principal: by, waitId }: AnswerWait): HookDenial | undefined => {
@@ -254,7 +254,7 @@ export const personDenial = (turn: Turn, { answer, at, principal: by, waitId }: 
   const { reason } = answer
   return {
     failure: deniedBy(reason === undefined ? {} : { reason }),
-    say: (d) => resolve(d, found.wait, at, { outcome: "deny", by, ...(reason === undefined ? {} : { reason }) })
+    emit: (d) => resolve(d, found.wait, at, { outcome: "deny", by, ...(reason === undefined ? {} : { reason }) })
   }
 }
 
@@ -267,5 +267,5 @@ export const waitFailure = (turn: Turn, at: number): HookDenial | undefined => {
   const late = expired(turn, at).find(failsTurn)
   return late === undefined
     ? undefined
-    : { failure: waitExpired, say: (d) => resolve(d, late.wait, at, { outcome: "expired" }, late.call) }
+    : { failure: waitExpired, emit: (d) => resolve(d, late.wait, at, { outcome: "expired" }, late.call) }
 }

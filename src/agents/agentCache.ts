@@ -9,7 +9,7 @@ import type { ModelSettings } from "../domain/modelSettings.ts"
 import type { BudgetWindow } from "../domain/thread.ts"
 import { noTools } from "../roles/role.ts"
 import type { ProfileContent, ProfileLimits, ProfileMemory } from "./profile.ts"
-import { readContent } from "./profileRows.ts"
+import { readProfileContent } from "./profileRows.ts"
 import { readAgentBody } from "./rows.ts"
 
 export interface ResolvedProfile {
@@ -79,7 +79,7 @@ const resolved = (profileId: string, version: number, content: unknown): Resolve
     sampling,
     systemPrompt,
     toolsetIds
-  } = readContent(content)
+  } = readProfileContent(content)
   return {
     profileId,
     version,

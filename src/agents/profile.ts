@@ -219,7 +219,7 @@ export const Profile = Schema.Struct({
 export type Profile = typeof Profile.Type
 
 /** The content of a version from what a client said, with its hooks as they have their ids. */
-export const contentOf = (input: ProfileInput, hooks: ReadonlyArray<Hook> = []): ProfileContent => ({
+export const profileContentOf = (input: ProfileInput, hooks: ReadonlyArray<Hook> = []): ProfileContent => ({
   name: input.name,
   ...(input.description !== undefined && { description: input.description }),
   models: input.models,

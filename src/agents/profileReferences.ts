@@ -111,10 +111,10 @@ export const missingReference = async (
   const known = before && referencesOf(before)
   for (const noun of nouns) {
     const held = new Set(known?.[noun].map(({ id }) => id))
-    const asked = named[noun].filter(({ id }) => !held.has(id))
-    if (asked.length === 0) continue
-    const found = await find[noun](tx, workspace, [...new Set(asked.map(({ id }) => id))])
-    const missing = asked.find(({ id }) => !found.has(id))
+    const added = named[noun].filter(({ id }) => !held.has(id))
+    if (added.length === 0) continue
+    const found = await find[noun](tx, workspace, [...new Set(added.map(({ id }) => id))])
+    const missing = added.find(({ id }) => !found.has(id))
     if (missing !== undefined) return { refused: "missing", noun, path: missing.path }
   }
   return undefined

@@ -15,7 +15,14 @@ import { hookOf } from "../domain/hook.ts"
 import { fromUuid, toUuid } from "../domain/ids.ts"
 import { strictly } from "../domain/strict.ts"
 import { mergePatch } from "../domain/mergePatch.ts"
-import { contentOf, defaultMemory, type Profile, ProfileContent, ProfileInput, type ProfilePatch } from "./profile.ts"
+import {
+  profileContentOf,
+  defaultMemory,
+  type Profile,
+  ProfileContent,
+  ProfileInput,
+  type ProfilePatch
+} from "./profile.ts"
 import { allTools } from "../roles/role.ts"
 import { toTimestamp } from "../domain/time.ts"
 import { freshId } from "../seed.ts"
@@ -45,7 +52,7 @@ const Stored = Schema.Struct({
   roleIds: roleIds.pipe(Schema.withDecodingDefaultKey(Effect.succeed([allTools.id]))),
   hooks: hooks.pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
 })
-export const readContent: (body: unknown) => ProfileContent = Schema.decodeUnknownSync(Stored)
+export const readProfileContent: (body: unknown) => ProfileContent = Schema.decodeUnknownSync(Stored)
 const decodeInput = strictly(ProfileInput)
 
 interface Row {
@@ -60,7 +67,7 @@ interface Row {
 const profileOf = (row: Row): Profile => ({
   id: fromUuid("profile", row.id),
   version: row.version,
-  ...readContent(row.body),
+  ...readProfileContent(row.body),
   createdAt: toTimestamp(row.born.getTime()),
   updatedAt: toTimestamp(row.made.getTime()),
   ...(row.archived !== null && { archivedAt: toTimestamp(row.archived.getTime()) })
@@ -86,7 +93,7 @@ const latest = (db: Db, workspace: string) => versions(db, workspace).whereRef("
 
 /** F3. */
 const whole = (input: ProfileInput) =>
-  contentOf(
+  profileContentOf(
     input,
     input.hooks?.map((hook) => hookOf(hook, hook.id ?? freshId("hook")))
   )
@@ -156,7 +163,7 @@ export const patchProfile = async (
   if (!fits(held.version)) return { refused: "precondition" }
   if (held.archived_at !== null) return { refused: "archived" }
   const current = await latest(tx, workspace).where("p.id", "=", held.id).executeTakeFirstOrThrow()
-  const before = readContent(current.body)
+  const before = readProfileContent(current.body)
   const merged = decodeInput(mergePatch(before, patch))
   if (Result.isFailure(merged)) return { refused: "invalid", cause: merged.failure }
   const content = whole(merged.success)
@@ -231,7 +238,7 @@ export const listProfiles = async (
 }
 
 /** Newest version first, below `before`. */
-export const listVersions = async (
+export const listProfileVersions = async (
   db: Db,
   workspace: string,
   id: string,

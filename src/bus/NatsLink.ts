@@ -30,7 +30,7 @@ export interface LinkOptions {
   readonly settings: NatsSettings
   /** How this node calls itself to the server. */
   readonly name: string
-  readonly onUp: (lost: boolean) => void
+  readonly onUp: (hasLost: boolean) => void
   /** Milliseconds: a server that answers no ping for three of these is gone. */
   readonly pingMs?: number
 }
@@ -79,7 +79,7 @@ interface Kept {
 
 /** Between attempts: 0.25 to 1 s, so that nodes do not come back all at once. */
 const pause = () => 250 + Math.random() * 750
-const again = Schedule.addDelay(Schedule.forever, () => Effect.sync(pause))
+const pauses = Schedule.addDelay(Schedule.forever, () => Effect.sync(pause))
 
 const reasonOf = (error: unknown): NoAnswer["reason"] =>
   error instanceof errors.TimeoutError
@@ -110,9 +110,9 @@ export const keepLink = Effect.fnUntraced(function* ({ name, onUp, pingMs = 1_00
   let sent = 0
   let confirmed = 0
   let confirming = false
-  let lost = false
+  let overflowed = false
   /** Subscriptions that were asked for, and how many of them the server has. */
-  let asked = 0
+  let subscribed = 0
   let settled = 0
   let settling: Promise<void> | undefined
 
@@ -138,7 +138,7 @@ export const keepLink = Effect.fnUntraced(function* ({ name, onUp, pingMs = 1_00
   }
 
   const attach = (entry: Kept) => {
-    asked++
+    subscribed++
     entry.current = connection?.subscribe(entry.subject, { callback: handle(entry) })
   }
 
@@ -160,8 +160,8 @@ export const keepLink = Effect.fnUntraced(function* ({ name, onUp, pingMs = 1_00
         confirming = false
         if (!up) return
         if (sent - confirmed > confirmEvery) confirm()
-        if (lost && sent - confirmed < mostUnconfirmed / 2) {
-          lost = false
+        if (overflowed && sent - confirmed < mostUnconfirmed / 2) {
+          overflowed = false
           onUp(true)
         }
       })
@@ -169,14 +169,14 @@ export const keepLink = Effect.fnUntraced(function* ({ name, onUp, pingMs = 1_00
 
   /** What was lost is told of as soon as the server takes something again. */
   const lose = () => {
-    lost = true
+    overflowed = true
     if (up) confirm()
     return false
   }
 
   const isUp = () => {
     if (closing || connection === undefined) return
-    const last = asked
+    const last = subscribed
     sent = confirmed = 0
     show(true)
     said.clear()
@@ -185,8 +185,8 @@ export const keepLink = Effect.fnUntraced(function* ({ name, onUp, pingMs = 1_00
       () => {
         if (!up) return
         settled = Math.max(settled, last)
-        const wasLost = lost
-        lost = false
+        const wasLost = overflowed
+        overflowed = false
         onUp(wasLost)
       },
       () => {}
@@ -204,7 +204,7 @@ export const keepLink = Effect.fnUntraced(function* ({ name, onUp, pingMs = 1_00
       if (now !== connection) return
       if (status.type === "disconnect") {
         // What was on its way may be lost.
-        lost = true
+        overflowed = true
         isDown("the connection is lost")
       } else if (status.type === "reconnect") {
         record(busReconnects)
@@ -242,7 +242,7 @@ export const keepLink = Effect.fnUntraced(function* ({ name, onUp, pingMs = 1_00
 
   show(false)
   const keep = Effect.promise(() => live().catch((error: unknown) => isDown(wordsOf(error))))
-  yield* Effect.forkScoped(Effect.repeat(keep, again))
+  yield* Effect.forkScoped(Effect.repeat(keep, pauses))
   yield* Effect.addFinalizer(() =>
     Effect.gen(function* () {
       closing = true
@@ -294,13 +294,13 @@ export const keepLink = Effect.fnUntraced(function* ({ name, onUp, pingMs = 1_00
       }
     },
     settled: Effect.suspend(() => {
-      if (!up || settled >= asked) return Effect.void
+      if (!up || settled >= subscribed) return Effect.void
       // One question for all who wait: whoever comes after it was sent waits for the next.
-      const wanted = asked
+      const wanted = subscribed
       const wait = async (): Promise<void> => {
         while (up && settled < wanted) {
           if (settling === undefined) {
-            const mark = asked
+            const mark = subscribed
             settling = flush()
               .then(() => {
                 settled = Math.max(settled, mark)

@@ -1,6 +1,6 @@
 /**
- * Which hints other nodes want of this one, so that little is sent for nobody: commits as soon as there is another node
- * at all, the pieces of a running response only where somebody watches them.
+ * Nodes tell each other which hints they want, so that little is sent for nobody: commits as soon as there is another
+ * node at all, the pieces of a running response only where somebody watches them.
  *
  * I1. Every node says every few seconds that it is there, and which deltas it wants; a new wish at once.
  *     An interest that is not said again is forgotten after two to three rounds of our own: time in which we were
@@ -32,7 +32,7 @@ export interface Interest {
   readonly round: () => void
 }
 
-export const makeInterest = (say: (message: Presence) => void, most = 100_000): Interest => {
+export const makeInterest = (send: (message: Presence) => void, most = 100_000): Interest => {
   const own = new Map<string, number>()
   /** By topic, the last round in which somebody wanted it. */
   const others = new Map<string, number>()
@@ -47,14 +47,14 @@ export const makeInterest = (say: (message: Presence) => void, most = 100_000): 
   const renew = () => {
     const topics = [...own.keys()]
     // Without any topic too: others hear that this node wants none.
-    for (let i = 0; i === 0 || i < topics.length; i += together) say({ deltas: topics.slice(i, i + together) })
+    for (let i = 0; i === 0 || i < topics.length; i += together) send({ deltas: topics.slice(i, i + together) })
   }
 
   return {
     want: (topic) => {
       const already = own.get(topic) ?? 0
       own.set(topic, already + 1)
-      if (already === 0) say({ deltas: [topic] })
+      if (already === 0) send({ deltas: [topic] })
       return () => {
         const left = (own.get(topic) ?? 1) - 1
         if (left === 0) own.delete(topic)

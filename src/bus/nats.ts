@@ -21,7 +21,7 @@ import { makeInterest, roundMs } from "./interest.ts"
 import { keepLink, signed } from "./NatsLink.ts"
 import type { NatsSettings } from "./natsSettings.ts"
 import { makePeerNews } from "./peerNews.ts"
-import { makePeers } from "./peers.ts"
+import { makeNodePeers } from "./peers.ts"
 import { type BusKind, makeReceiving } from "./receiving.ts"
 import { type BusKey, makeSignatures } from "./signature.ts"
 import { topicWatched } from "./topics.ts"
@@ -49,7 +49,7 @@ const make = Effect.fnUntraced(function* ({ keys, lease, name, pingMs, settings 
   const services = yield* Effect.context<never>()
   const run = Effect.runForkWith(services)
   const signatures = makeSignatures(keys, lease.now)
-  const peers = makePeers(
+  const peers = makeNodePeers(
     keys.map(({ name }) => name),
     lease.nodes
   )
@@ -70,11 +70,11 @@ const make = Effect.fnUntraced(function* ({ keys, lease, name, pingMs, settings 
     settings,
     name,
     ...(pingMs === undefined ? {} : { pingMs }),
-    onUp: (lost) => {
+    onUp: (hasLost) => {
       send(
         "presence",
         wire.subjects.presence,
-        wire.writePresence({ deltas: [], ask: true, ...(lost ? { look: true } : {}) })
+        wire.writePresence({ deltas: [], ask: true, ...(hasLost ? { look: true } : {}) })
       )
       interest.renew()
       lookSoon()
@@ -229,11 +229,11 @@ const make = Effect.fnUntraced(function* ({ keys, lease, name, pingMs, settings 
       "request",
       ({ data, reply }): Result.Result<string, wire.Strange> =>
         reply === undefined || reply === "" ? Result.fail("foreign") : wire.readRequest(data),
-      (asked, message) => {
+      (request, message) => {
         if (answering >= mostAnswering) return respond(message, wire.writeRefusal("busy"))
         answering++
         run(
-          local.request(incarnation, asked, mostAnswerMs).pipe(
+          local.request(incarnation, request, mostAnswerMs).pipe(
             Effect.match({
               onSuccess: (answer) => respond(message, wire.writeAnswer(answer)),
               onFailure: () => respond(message, wire.writeRefusal("failed"))
@@ -253,8 +253,8 @@ const make = Effect.fnUntraced(function* ({ keys, lease, name, pingMs, settings 
     if (subject === undefined || !peers.shares(incarnation))
       return yield* new NoAnswer({ incarnation, reason: "nobody" })
     const data = wire.writeRequest(message)
-    const asked = link.request(subject, data, () => signatures.sign(subject, data), timeoutMs)
-    const { answer, signature } = yield* Effect.mapError(asked, (reason) => new NoAnswer({ incarnation, reason }))
+    const requested = link.request(subject, data, () => signatures.sign(subject, data), timeoutMs)
+    const { answer, signature } = yield* Effect.mapError(requested, (reason) => new NoAnswer({ incarnation, reason }))
     const doubt = mistrusted("answer", answer, { about: signature })
     const found = doubt === undefined ? wire.readWireAnswer(answer.data) : Result.fail(doubt)
     if (Result.isFailure(found)) {

@@ -1,10 +1,10 @@
 /** What this node says of the nodes beside it: those that it shares no key with, and those that do not sign. */
 import { Effect } from "effect"
 import { busStrangers, record } from "../telemetry/metrics.ts"
-import type { makePeers } from "./peers.ts"
+import type { makeNodePeers } from "./peers.ts"
 
 export const makePeerNews = (
-  peers: Pick<ReturnType<typeof makePeers>, "strangers" | "unsigned">,
+  peers: Pick<ReturnType<typeof makeNodePeers>, "strangers" | "unsigned">,
   run: (effect: Effect.Effect<void>) => unknown
 ) => {
   /** Incarnations without a key in common that were named, and whether it was said that unsigned messages are taken. */

@@ -1,6 +1,6 @@
 /**
- * What the list of live nodes says of their signatures: whether unsigned messages are still to be taken, and with
- * whom this node shares no key.
+ * The list of live nodes says of their signatures whether unsigned messages are still to be taken, and with whom this
+ * node shares no key.
  *
  * A node's row names the keys that it knows, the one that it signs with first. Nodes of the version before name none:
  * while one of them lives, what is not signed may be theirs.
@@ -20,7 +20,7 @@ export interface NodePeers {
   readonly strangers: () => ReadonlyArray<NodePeer>
 }
 
-export const makePeers = (own: ReadonlyArray<string>, nodes: () => ReadonlyArray<NodePeer>): NodePeers => {
+export const makeNodePeers = (own: ReadonlyArray<string>, nodes: () => ReadonlyArray<NodePeer>): NodePeers => {
   const understands = ({ signs }: NodePeer) => {
     const [theirs] = signs ?? []
     const [ours] = own

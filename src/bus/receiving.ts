@@ -2,24 +2,24 @@
 import type { Msg } from "@nats-io/transport-node"
 import { Effect, Result } from "effect"
 import { busIgnored, busReceived, busUnsigned, record } from "../telemetry/metrics.ts"
-import type { makePeers } from "./peers.ts"
+import type { makeNodePeers } from "./peers.ts"
 import type { makeSignatures, TakenCounts } from "./signature.ts"
 import * as wire from "./wire.ts"
 
 export type BusKind = "hint" | "wake" | "auth" | "nodes" | "presence" | "request" | "answer"
 
 interface Receiving {
-  readonly peers: Pick<ReturnType<typeof makePeers>, "unsigned">
+  readonly peers: Pick<ReturnType<typeof makeNodePeers>, "unsigned">
   readonly run: (effect: Effect.Effect<void>) => unknown
   readonly signatures: ReturnType<typeof makeSignatures>
 }
 
 export const makeReceiving = ({ peers, run, signatures }: Receiving) => {
-  const told = new Set<string>()
+  const logged = new Set<string>()
   const ignore = (kind: BusKind, reason: wire.Strange, { data, subject }: Msg) => {
     record(busIgnored.with({ kind, reason }))
-    if (told.has(`${kind} ${reason}`)) return
-    told.add(`${kind} ${reason}`)
+    if (logged.has(`${kind} ${reason}`)) return
+    logged.add(`${kind} ${reason}`)
     run(
       Effect.logWarning("a message on the bus was ignored, and so will be others like it", {
         kind,

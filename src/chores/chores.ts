@@ -1,6 +1,6 @@
 /**
- * What every node does now and then, beside its work: a list of named chores, each a bounded piece of work that all
- * nodes may do at once. Not at the same time on all of them: each waits for a time of its own.
+ * Every node does chores now and then, beside its work: each has a name, and is a bounded piece of work that all nodes
+ * may do at once. They do not do it at the same time: each waits for a time of its own.
  */
 import { Duration, Effect, Layer, Random } from "effect"
 import { Budgets } from "../agents/Budgets.ts"
@@ -51,10 +51,10 @@ export const round = <R>({ name, work }: Chore<R>) =>
     record(choreDuration.with({ chore: name }), Duration.toSeconds(duration))
   }).pipe(Effect.catch((error) => Effect.logWarning(`the chore "${name}" is put off`, error)))
 
-const again = <R>(chore: Chore<R>) =>
+const repeated = <R>(chore: Chore<R>) =>
   Effect.flatMap(Random.nextBetween(0.75, 1.25), (factor) =>
     Effect.delay(round(chore), Duration.toMillis(Duration.fromInputUnsafe(chore.every)) * factor)
   ).pipe(Effect.forever, Effect.forkScoped)
 
 export const layerChores = <R>(list: ReadonlyArray<Chore<R>>) =>
-  Layer.effectDiscard(Effect.forEach(list, again<R>, { discard: true }))
+  Layer.effectDiscard(Effect.forEach(list, repeated<R>, { discard: true }))

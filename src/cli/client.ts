@@ -12,7 +12,7 @@ export interface Connected {
   readonly key: string
 }
 
-const told = <A>(config: Config.Config<A>) =>
+const configured = <A>(config: Config.Config<A>) =>
   Effect.mapError(config, (error) => failure(BadConfiguration.of([error]).message, error))
 
 /**
@@ -21,17 +21,17 @@ const told = <A>(config: Config.Config<A>) =>
  */
 export const connected: Effect.Effect<Connected, ReturnType<typeof failure>> = Effect.gen(function* () {
   const read = Settings.forCommands
-  const base = (yield* told(read.url)) ?? `http://127.0.0.1:${yield* told(read.port)}`
-  const given = yield* told(read.key)
+  const base = (yield* configured(read.url)) ?? `http://127.0.0.1:${yield* configured(read.port)}`
+  const given = yield* configured(read.key)
   if (given !== undefined) return { base, key: Redacted.value(given) }
   const { host, hostname } = new URL(base)
   if (!isLoopback(hostname))
     return yield* failure(
       `Set TROUPE_KEY to an API key of ${host}: the development server's key is sent to this machine only.`
     )
-  const ofDev = yield* told(read.devKey)
+  const ofDev = yield* configured(read.devKey)
   if (ofDev !== undefined) return { base, key: Redacted.value(ofDev) }
-  const path = join(yield* told(read.dataFolder), "dev-key")
+  const path = join(yield* configured(read.dataFolder), "dev-key")
   const kept = yield* Effect.promise(() => readFile(path, "utf8").catch(() => ""))
   if (kept.trim() === "")
     return yield* failure(
@@ -55,7 +55,7 @@ const refusal = (status: number, body: unknown) =>
 export const isRefusal = ({ cause }: ReturnType<typeof failure>) =>
   cause instanceof NotServed && cause.status >= 400 && cause.status < 500
 
-export const open = ({ base, key }: Connected, path: string, init: RequestInit = {}) =>
+const open = ({ base, key }: Connected, path: string, init: RequestInit = {}) =>
   Effect.tryPromise({
     try: (signal) =>
       fetch(base + path, { ...init, signal, headers: { authorization: `Bearer ${key}`, ...init.headers } }),
@@ -96,7 +96,7 @@ export const field = (value: unknown, ...path: ReadonlyArray<string>): string =>
 export const at = (value: unknown, ...path: ReadonlyArray<string>): unknown =>
   path.reduce<unknown>((inner, name) => (isJsonObject(inner) ? inner[name] : undefined), value)
 
-export const list = (value: unknown, name: string): ReadonlyArray<unknown> => {
+export const listIn = (value: unknown, name: string): ReadonlyArray<unknown> => {
   const found = at(value, name)
   return Array.isArray(found) ? found : []
 }

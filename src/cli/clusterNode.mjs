@@ -5,5 +5,5 @@ process.channel?.unref()
 
 // As src/start.mjs does: the cache first.
 await import("./compiled.mjs")
-const { run } = await import("./commands.ts")
-run()
+const { runCommandLine } = await import("./commands.ts")
+runCommandLine()

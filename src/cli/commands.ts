@@ -6,7 +6,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, Console, Effect, Exit, Runtime } from "effect"
 import { CliError, Command } from "effect/cli"
 import { version } from "../version.ts"
-import { dev, doctor, keys, migrate, serve } from "./operating.ts"
+import { devCommand, doctorCommand, keysCommand, migrateCommand, serveCommand } from "./operating.ts"
 import { printable } from "./printable.ts"
 import { leaveOnHangup } from "./signals.ts"
 import { send, tail, threads } from "./threads.ts"
@@ -14,7 +14,19 @@ import { approve, deny, waits } from "./waits.ts"
 
 const troupe = Command.make("troupe").pipe(
   Command.withDescription("Run AI agents as durable threads"),
-  Command.withSubcommands([dev, serve, migrate, keys, doctor, threads, send, tail, waits, approve, deny])
+  Command.withSubcommands([
+    devCommand,
+    serveCommand,
+    migrateCommand,
+    keysCommand,
+    doctorCommand,
+    threads,
+    send,
+    tail,
+    waits,
+    approve,
+    deny
+  ])
 )
 
 /**
@@ -35,7 +47,7 @@ const shown = <A, E, R>(program: Effect.Effect<A, E, R>) =>
 export const program = (args: ReadonlyArray<string>) => shown(Command.runWith(troupe, { version })(args))
 
 /** Runs what the arguments of the process say. A signal is a normal end: exit code 0. */
-export const run = () => {
+export const runCommandLine = () => {
   leaveOnHangup()
   program(process.argv.slice(2)).pipe(
     Effect.provide(NodeServices.layer),

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { createInterface } from "node:readline/promises"
 
 /** Somebody can read the question, and answer it. */
-export const isAsked = () => process.stdin.isTTY === true && process.stderr.isTTY === true
+export const isInteractive = () => process.stdin.isTTY === true && process.stderr.isTTY === true
 
 /** Whether the answer is a yes; an end of the input is none. */
 export const confirm = (question: string) =>

@@ -4,7 +4,7 @@
  */
 import { demoAgent, demoProfile, demoRole } from "../domain/demo.ts"
 import { toUuid } from "../domain/ids.ts"
-import { contentOf } from "../agents/profile.ts"
+import { profileContentOf } from "../agents/profile.ts"
 import type { Db } from "../database/handle.ts"
 import { allTools } from "../roles/role.ts"
 
@@ -15,7 +15,7 @@ const role = {
   deny: []
 }
 
-const profile = contentOf({
+const profile = profileContentOf({
   name: "demo",
   description: "Follows the script in each message; see the scripted model in the documentation",
   models: ["troupe/scripted"],

@@ -5,7 +5,7 @@ import { createServer } from "node:net"
 import { dirname } from "node:path"
 import pg from "pg"
 import { exposures, natsSettings } from "../bus/natsSettings.ts"
-import { makePeers } from "../bus/peers.ts"
+import { makeNodePeers } from "../bus/peers.ts"
 import { busKeys } from "../bus/signature.ts"
 import { type Mode, Settings } from "../config.ts"
 import type { EncryptionKey } from "../crypto/envelope.ts"
@@ -116,7 +116,7 @@ const checkSecrets = Effect.fn("cli.doctor.secrets")(
   function* (url: Redacted.Redacted<string>, keys: ReadonlyArray<EncryptionKey>) {
     const samples = yield* onDatabase(url, sampleSealed)
     const envelope = keys.length === 0 ? undefined : makeEnvelope(keys)
-    const lost = samples.filter(({ id, sealed, workspace }) => {
+    const unreadable = samples.filter(({ id, sealed, workspace }) => {
       try {
         if (envelope === undefined) return true
         envelope.open(sealedFor(workspace, id), sealed)
@@ -126,8 +126,8 @@ const checkSecrets = Effect.fn("cli.doctor.secrets")(
         return true
       }
     })
-    if (lost.length === 0) return [ok("secrets", samples.length === 0 ? "none are kept" : "can be opened")]
-    return lost.map(({ count, key }) =>
+    if (unreadable.length === 0) return [ok("secrets", samples.length === 0 ? "none are kept" : "can be opened")]
+    return unreadable.map(({ count, key }) =>
       bad(
         "secrets",
         `connections sealed with ${key} cannot be opened (${count}): put that key back into
@@ -143,7 +143,7 @@ const checkPeers = Effect.fn("cli.doctor.peers")(
   function* (url: Redacted.Redacted<string>, keys: ReadonlyArray<EncryptionKey>) {
     const nodes = yield* onDatabase(url, liveNodes)
     const own = busKeys(keys.map(({ key }) => Redacted.value(key))).map(({ name }) => name)
-    return makePeers(own, () => nodes)
+    return makeNodePeers(own, () => nodes)
       .strangers()
       .map(({ name }) =>
         bad(
@@ -201,18 +201,18 @@ export const doctor = Effect.fn("cli.doctor")(function* ({
   readonly output: Output
   readonly mode: Option.Option<Mode>
 }) {
-  const asked = mode._tag === "Some" ? mode.value : yield* Settings.suited
-  const read = yield* Effect.result(Settings.read(asked))
+  const chosen = mode._tag === "Some" ? mode.value : yield* Settings.suited
+  const read = yield* Effect.result(Settings.read(chosen))
   const findings: Array<Finding> = [checkNode()]
   if (Result.isFailure(read)) {
     findings.push(...read.failure.message.split("\n").map((line) => bad("settings", line)))
   } else {
     const settings = read.success
-    findings.push(ok("settings", `for ${asked}`), ...settings.strangers.map((line) => note("settings", line)))
+    findings.push(ok("settings", `for ${chosen}`), ...settings.strangers.map((line) => note("settings", line)))
     const running = settings.databaseUrl === undefined ? yield* runningUrl(settings.dataFolder) : undefined
     if (running?._tag === "Some") findings.push(note("server", "a development server is running on this data folder"))
     else findings.push(yield* checkPort(settings.host, settings.port), yield* checkMetrics(settings.metrics))
-    if (asked === "dev") findings.push(yield* checkFolder(settings.dataFolder))
+    if (chosen === "dev") findings.push(yield* checkFolder(settings.dataFolder))
     const { finding, keys } = yield* checkKeys(settings)
     findings.push(finding)
     const url = settings.databaseUrl ?? (running?._tag === "Some" ? running.value : undefined)

@@ -45,7 +45,7 @@ export const startNode = Effect.fn("cli.startNode")(function* (settings: NodeSet
   // Here, not above: `troupe --help` need not load the whole server.
   const main = yield* Effect.promise(() => import("../main.ts"))
   yield* Effect.promise(() => import("./engine.ts"))
-  const context = yield* Layer.build(main.serve(reachable(settings)))
+  const context = yield* Layer.build(main.serveNode(reachable(settings)))
   const { address } = yield* Effect.provide(HttpServer.HttpServer, context)
   const port = address._tag === "UnixPathAddress" ? settings.port : address.port
   return baseAt(settings.host, port)

@@ -13,7 +13,7 @@ const later =
   (input: Input) =>
     Effect.flatMap(Effect.promise(handler), (run) => run(input))
 
-export const dev = Command.make(
+export const devCommand = Command.make(
   "dev",
   {
     nodes: Flag.Int("nodes").pipe(
@@ -30,7 +30,7 @@ export const dev = Command.make(
   later(async () => (await import("./dev.ts")).dev)
 ).pipe(Command.withDescription("Nothing else needed: embedded PostgreSQL, scripted models, a key and a demo agent"))
 
-export const serve = Command.make(
+export const serveCommand = Command.make(
   "serve",
   {
     migrate: Flag.Boolean("migrate").pipe(
@@ -43,7 +43,7 @@ export const serve = Command.make(
   later(async () => (await import("./serve.ts")).serve)
 ).pipe(Command.withDescription("A production node; needs TROUPE_DATABASE_URL"))
 
-export const migrate = Command.make(
+export const migrateCommand = Command.make(
   "migrate",
   {},
   later(async () => (await import("./migrate.ts")).migrateNow)
@@ -66,9 +66,12 @@ const createKey = Command.make(
   later(async () => (await import("./keys.ts")).create)
 ).pipe(Command.withDescription("Make an API key and show it once"))
 
-export const keys = Command.make("keys").pipe(Command.withDescription("API keys"), Command.withSubcommands([createKey]))
+export const keysCommand = Command.make("keys").pipe(
+  Command.withDescription("API keys"),
+  Command.withSubcommands([createKey])
+)
 
-export const doctor = Command.make(
+export const doctorCommand = Command.make(
   "doctor",
   {
     output,

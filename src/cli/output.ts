@@ -1,7 +1,7 @@
 /** How commands print: JSON for programs, aligned columns for people. */
 import { Console } from "effect"
 import { Flag } from "effect/cli"
-import { json, printable } from "./printable.ts"
+import { printableJson, printable } from "./printable.ts"
 
 const formats = ["table", "json"] as const
 export type Output = (typeof formats)[number]
@@ -33,4 +33,4 @@ export const print = (
   value: unknown,
   columns: ReadonlyArray<string>,
   rows: ReadonlyArray<ReadonlyArray<string>>
-) => Console.log(format === "json" ? json(value) : rows.length === 0 ? "none" : table(columns, rows))
+) => Console.log(format === "json" ? printableJson(value) : rows.length === 0 ? "none" : table(columns, rows))

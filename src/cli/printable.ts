@@ -15,4 +15,4 @@ const escaped = (character: string) =>
 export const printable = (text: string) => text.replace(unsafe, escaped)
 
 /** The same value for whoever parses it. */
-export const json = (value: unknown, indent = 0) => printable(JSON.stringify(value, null, indent))
+export const printableJson = (value: unknown, indent = 0) => printable(JSON.stringify(value, null, indent))

@@ -2,9 +2,9 @@
 import { Console, Effect, Option, Schedule } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { demoAgent } from "../domain/demo.ts"
-import { at, connected, type Connected, field, isRefusal, list, request } from "./client.ts"
+import { at, connected, type Connected, field, isRefusal, listIn, request } from "./client.ts"
 import { type Output, output, print } from "./output.ts"
-import { json, printable } from "./printable.ts"
+import { printableJson, printable } from "./printable.ts"
 
 export const threadId = Argument.String("thread").pipe(Argument.withDescription("thr_…"))
 
@@ -28,7 +28,7 @@ const listThreads = Command.make(
       output,
       answer,
       ["thread", "status", "seq", "updated", "title"],
-      list(answer, "threads").map((row) => [
+      listIn(answer, "threads").map((row) => [
         field(row, "thread", "id"),
         field(row, "status"),
         field(row, "lastSeq"),
@@ -51,8 +51,8 @@ const getThread = Command.make(
       ["status", field(answer, "status")],
       ["lastSeq", field(answer, "lastSeq")],
       ["model", field(answer, "model")],
-      ["queued", String(list(answer, "queued").length)],
-      ["waits", String(list(answer, "pendingWaits").length)],
+      ["queued", String(listIn(answer, "queued").length)],
+      ["waits", String(listIn(answer, "pendingWaits").length)],
       ["created", field(answer, "thread", "createdAt")],
       ["updated", field(answer, "updatedAt")]
     ].filter(([, value]) => value !== "")
@@ -131,7 +131,7 @@ const line = (event: unknown) => {
 }
 
 /** For half a minute, unless the server has refused it. */
-const again = {
+const retried = {
   schedule: Schedule.spaced("1 second"),
   times: 30,
   while: (failure: Parameters<typeof isRefusal>[0]) => !isRefusal(failure)
@@ -150,9 +150,9 @@ const followThread = Effect.fn("cli.follow")(function* (
     const page = yield* request(
       connection,
       `/v1/threads/${encodeURIComponent(thread)}/events?afterSeq=${afterSeq}&waitSeconds=20`
-    ).pipe(Effect.retry(again))
-    for (const event of list(page, "events")) {
-      yield* Console.log(output === "json" ? json(event) : line(event))
+    ).pipe(Effect.retry(retried))
+    for (const event of listIn(page, "events")) {
+      yield* Console.log(output === "json" ? printableJson(event) : line(event))
       afterSeq = Math.max(afterSeq, Number(field(event, "seq")))
       if (untilEnd && ends.has(field(event, "type"))) return
     }

@@ -1,11 +1,11 @@
 /** `troupe waits`, `approve` and `deny`: what waits for somebody, and the word that it waits for. */
 import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { at, connected, field, list, request } from "./client.ts"
-import { confirm, isAsked } from "./confirm.ts"
+import { at, connected, field, listIn, request } from "./client.ts"
+import { confirm, isInteractive } from "./confirm.ts"
 import { failure } from "./failure.ts"
 import { type Output, output, print, table } from "./output.ts"
-import { json } from "./printable.ts"
+import { printableJson } from "./printable.ts"
 import { limit, threadId } from "./threads.ts"
 
 const shownChars = 80
@@ -23,8 +23,8 @@ export const waits = Command.make(
   { limit, output },
   Effect.fn("cli.waits")(function* ({ limit, output }) {
     const answer = yield* request(yield* connected, `/v1/threads?state=waiting&limit=${limit}`)
-    const rows = list(answer, "threads").flatMap((row) =>
-      list(row, "pendingWaits").map((wait) => [
+    const rows = listIn(answer, "threads").flatMap((row) =>
+      listIn(row, "pendingWaits").map((wait) => [
         field(row, "thread", "id"),
         field(wait, "id"),
         field(wait, "type"),
@@ -45,7 +45,7 @@ const path = (thread: string, wait: string) =>
   `/v1/threads/${encodeURIComponent(thread)}/waits/${encodeURIComponent(wait)}`
 
 /** All that is decided about, to its last character. */
-export const shown = (wait: unknown) => {
+export const shownWait = (wait: unknown) => {
   const about = field(wait, "toolName") || field(wait, "point")
   const rows = [
     ["wait", field(wait, "id")],
@@ -56,17 +56,17 @@ export const shown = (wait: unknown) => {
   ].filter(([, value]) => value !== "")
   const whole = ["toolInput", "toolOutput", "content"].flatMap((name) => {
     const value = at(wait, name)
-    return value === undefined ? [] : [`${name}:\n${json(value, 2)}`]
+    return value === undefined ? [] : [`${name}:\n${printableJson(value, 2)}`]
   })
   return [table(["field", "value"], rows), ...whole].join("\n\n")
 }
 
 /** What is approved was seen first, or somebody says that it need not be. */
 const agreed = Effect.fn("cli.agreed")(function* (thread: string, wait: string) {
-  if (!isAsked())
+  if (!isInteractive())
     return yield* failure("Nobody can be asked here: look at what waits with `troupe waits -o json`, and give --yes.")
   const answer = yield* request(yield* connected, path(thread, wait))
-  yield* Console.error(shown(at(answer, "wait")))
+  yield* Console.error(shownWait(at(answer, "wait")))
   if (!(yield* confirm("\nAllow it?"))) return yield* failure("Nothing was decided: the wait is still open.")
 })
 

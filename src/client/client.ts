@@ -36,8 +36,8 @@ export interface Troupe {
 }
 
 /** The body of a successful answer that has one. */
-export const answerOf = async <Body>(asked: Promise<{ readonly data?: Body }>): Promise<Body> => {
-  const { data } = await asked
+export const answerOf = async <Body>(answer: Promise<{ readonly data?: Body }>): Promise<Body> => {
+  const { data } = await answer
   if (data === undefined) throw new TroupeUnreachable("The server's answer has no body.")
   return data
 }

@@ -9,7 +9,7 @@
  */
 import type { Troupe } from "./client.ts"
 import { TroupeError } from "./errors.ts"
-import { type Frame, framesOf } from "./frames.ts"
+import { type Frame, readFrames } from "./frames.ts"
 import type { components } from "./types.ts"
 
 /** A ThreadEvent, as it stands in the log. */
@@ -51,23 +51,23 @@ interface Line {
   readonly signal: AbortSignal
   readonly onLine: ((isOpen: boolean) => void) | undefined
   /** Said before whatever comes of a connection that is not the first. */
-  readonly again?: Frame
+  readonly reconnected?: Frame
 }
 
 /** F2. */
 async function* lines(
   { open }: Pick<Troupe, "open">,
-  { again, onLine, path, signal }: Line
+  { reconnected, onLine, path, signal }: Line
 ): AsyncGenerator<Frame, void, undefined> {
   let failures = 0
   for (let connection = 0; !signal.aborted; connection++) {
     let leaves = false
     try {
-      for await (const frame of framesOf((both) => open(path(), { signal: both }), signal)) {
+      for await (const frame of readFrames((both) => open(path(), { signal: both }), signal)) {
         if (frame.event === "ready") {
           failures = 0
           onLine?.(true)
-          if (connection > 0 && again !== undefined) yield again
+          if (connection > 0 && reconnected !== undefined) yield reconnected
         }
         if (frame.event === "bye") leaves = true
         yield frame
@@ -143,5 +143,5 @@ export const followWorkspace = (
     path: () => `/v1/events/stream?types=${types.join(",")}`,
     signal,
     onLine,
-    again: { event: "gap", data: {} }
+    reconnected: { event: "gap", data: {} }
   })

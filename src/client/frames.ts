@@ -16,7 +16,7 @@ export interface Frame {
 const silenceMs = 45_000
 
 /** Ends when the server ends it. */
-export async function* framesOf(
+export async function* readFrames(
   open: (signal: AbortSignal) => Promise<Response>,
   signal: AbortSignal
 ): AsyncGenerator<Frame, void, undefined> {

@@ -67,19 +67,19 @@ export const retrying =
     const signal = AbortSignal.any([request.signal, patience])
     for (let tried = 0; ; tried++) {
       let answer: Response | undefined
-      let lost: unknown
+      let lastCause: unknown
       try {
         answer = await fetch(new Request(request.clone(), { signal }))
       } catch (cause) {
         if (request.signal.aborted) throw request.signal.reason
         if (patience.aborted) throw unreachable(request, cause)
-        lost = cause
+        lastCause = cause
       }
       if (answer !== undefined && !(await mayPass(answer))) return answer
       const spread = Math.min(longestPauseMs, firstPauseMs * 2 ** tried) * (0.5 + random() / 2)
       const ms = Math.max(spread, retryAfterMs(answer))
       if (tried >= retries || performance.now() + ms > until) {
-        if (answer === undefined) throw unreachable(request, lost)
+        if (answer === undefined) throw unreachable(request, lastCause)
         return answer
       }
       await answer?.body?.cancel()

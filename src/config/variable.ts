@@ -4,23 +4,23 @@ import type { Form, Mode } from "./forms.ts"
 
 /** What stands for a variable that is absent or empty, and how docs/configuration.md tells it. */
 export interface Default<A> {
-  readonly told: string
+  readonly shownAs: string
   readonly of: (mode: Mode) => Result.Result<A, string>
 }
 
 export const always = <A extends string | number>(value: A): Default<A> => ({
-  told: String(value),
+  shownAs: String(value),
   of: () => Result.succeed(value)
 })
 export const perMode = <A>(dev: A, serve: A): Default<A> => ({
-  told: `${dev} in dev, ${serve} in serve`,
+  shownAs: `${dev} in dev, ${serve} in serve`,
   of: (mode) => Result.succeed(mode === "dev" ? dev : serve)
 })
-export const made = <A>(told: string, make: () => A): Default<A> => ({ told, of: () => Result.succeed(make()) })
-export const none = (told = "none"): Default<undefined> => made(told, () => undefined)
+export const made = <A>(shownAs: string, make: () => A): Default<A> => ({ shownAs, of: () => Result.succeed(make()) })
+export const none = (shownAs = "none"): Default<undefined> => made(shownAs, () => undefined)
 /** `missing` is the sentence on a production node that lacks it. */
-export const requiredInServe = <A>(told: string, dev: A, missing: string): Default<A> => ({
-  told,
+export const requiredInServe = <A>(shownAs: string, dev: A, missing: string): Default<A> => ({
+  shownAs,
   of: (mode) => (mode === "dev" ? Result.succeed(dev) : Result.fail(`is missing: ${missing}`))
 })
 
@@ -48,5 +48,5 @@ export const variable =
           )
         })
       ),
-      { variable: name, standard: standard.told, meaning }
+      { variable: name, standard: standard.shownAs, meaning }
     )

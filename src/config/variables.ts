@@ -30,7 +30,7 @@ const network = (mode: Mode) => {
       "TROUPE_ALLOWED_HOSTS",
       forms.hostNames,
       {
-        told: "`localhost` in dev, any in serve",
+        shownAs: "`localhost` in dev, any in serve",
         of: (mode) => Result.succeed(mode === "dev" ? ["localhost"] : undefined)
       },
       "host names that requests may come by, comma-separated; `*` is any. IP addresses always pass. A page elsewhere " +
@@ -231,7 +231,7 @@ const telemetry = (mode: Mode) => {
       "TROUPE_METRICS",
       forms.metrics,
       {
-        told: "`api` in dev, `127.0.0.1:9464` in serve",
+        shownAs: "`api` in dev, `127.0.0.1:9464` in serve",
         of: (mode) => Result.succeed(mode === "dev" ? "api" : { host: "127.0.0.1", port: 9_464 })
       },
       "where `/metrics` is served: an address and a port (0 takes a free one), `api` for the API's own " +

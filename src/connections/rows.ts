@@ -81,14 +81,14 @@ const connections = (db: Db, workspace: string) =>
 export const createConnection = async (
   tx: Db,
   workspace: string,
-  { secret, ...told }: ConnectionInput,
+  { secret, ...content }: ConnectionInput,
   createdBy: Principal,
   seal: Seal,
   at: number
 ): Promise<StoredConnection | NoHosts> => {
   const id = freshId("connection")
   const { plain, shown } = splitSecret(secret)
-  const body: ConnectionContent = { ...told, ...shown, createdBy }
+  const body: ConnectionContent = { ...content, ...shown, createdBy }
   if (!knowsWhere(body)) return { refused: "no_hosts" }
   const row = { id: toUuid(id), rev: 1, created_at: new Date(at), updated_at: new Date(at), last_used_at: null }
   await tx

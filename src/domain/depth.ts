@@ -21,7 +21,7 @@ const endOfString = (text: string, from: number) => {
 }
 
 /** The place of the first bracket or brace, from `from` on, behind which the text is `depth` levels deep; else -1. */
-const placeOf = (depth: number, text: string, from: number) => {
+const indexOfDepth = (depth: number, text: string, from: number) => {
   let now = 0
   for (let i = from; i < text.length; i++) {
     const c = text.charCodeAt(i)
@@ -36,10 +36,10 @@ const placeOf = (depth: number, text: string, from: number) => {
 }
 
 /** Whether JSON text nests deeper than `most`. */
-export const deeperThan = (text: string, most: number) => text.length > most && placeOf(most + 1, text, 0) !== -1
+export const deeperThan = (text: string, most: number) => text.length > most && indexOfDepth(most + 1, text, 0) !== -1
 
 /** Where the JSON object or array ends that begins at `from`: the place behind it; -1 where it has no end. */
 export const endOfNested = (text: string, from: number) => {
-  const end = placeOf(0, text, from)
+  const end = indexOfDepth(0, text, from)
   return end === -1 ? -1 : end + 1
 }

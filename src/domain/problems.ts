@@ -66,8 +66,8 @@ const typeText = (ast: SchemaAST.AST): string | undefined => {
   if (only !== undefined && types.length === 1) return typeText(only)
   const literals = types.flatMap((type) => (type._tag === "Literal" ? [JSON.stringify(type.literal)] : []))
   if (literals.length === types.length) return literals.join(" | ")
-  const told = discriminator(ast)
-  if (told !== undefined) return told
+  const byTag = discriminator(ast)
+  if (byTag !== undefined) return byTag
   const parts = types.map(typeText)
   return parts.every((part) => part !== undefined) ? [...new Set(parts)].join(" or ") : undefined
 }

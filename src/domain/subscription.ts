@@ -8,7 +8,7 @@ import { ThreadId } from "./resourceIds.ts"
 import { maxBytes, maxChars, nonBlankLine, storable } from "./text.ts"
 
 /** Said once, of what is sent and of what is answered. */
-export const says = {
+export const subscriptionWords = {
   name: "The subscription's name, for people.",
   cadence: "When messages are handed over. `immediate` when absent.",
   target: "Which thread they are handed to. `spawn` when absent.",
@@ -29,23 +29,26 @@ export const says = {
 
 const MaxMessages = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: limits.batchMessages }))
 const Immediate = Schema.Struct({
-  mode: described(Schema.Literal("immediate"), says.mode),
-  maxMessages: described(Schema.optionalKey(MaxMessages), `${says.maxMessages} 1 when absent: a message, a turn.`)
+  mode: described(Schema.Literal("immediate"), subscriptionWords.mode),
+  maxMessages: described(
+    Schema.optionalKey(MaxMessages),
+    `${subscriptionWords.maxMessages} 1 when absent: a message, a turn.`
+  )
 }).annotate({ identifier: "ImmediateCadence" })
 const Window = Schema.Struct({
-  mode: described(Schema.Literal("window"), says.mode),
+  mode: described(Schema.Literal("window"), subscriptionWords.mode),
   windowSeconds: described(
     Schema.Int.check(Schema.isBetween({ minimum: limits.windowSeconds.least, maximum: limits.windowSeconds.most })),
-    says.windowSeconds
+    subscriptionWords.windowSeconds
   ),
   maxMessages: described(
     Schema.optionalKey(MaxMessages),
-    `${says.maxMessages} With as many the window ends. ${limits.batchMessages} when absent.`
+    `${subscriptionWords.maxMessages} With as many the window ends. ${limits.batchMessages} when absent.`
   )
 }).annotate({ identifier: "WindowCadence" })
 
 const Scheduled = Schema.Struct({
-  mode: described(Schema.Literal("schedule"), says.mode),
+  mode: described(Schema.Literal("schedule"), subscriptionWords.mode),
   expression: described(
     Schema.String.check(Schema.isMinLength(1), maxChars(limits.cronChars)),
     "Cron expression of five fields, or a word such as `@daily`."
@@ -59,14 +62,14 @@ const Scheduled = Schema.Struct({
 export const Cadence = Schema.Union([Immediate, Window, Scheduled])
 export type Cadence = typeof Cadence.Type
 
-const Spawn = Schema.Struct({ mode: described(Schema.Literal("spawn"), says.mode) }).annotate({
+const Spawn = Schema.Struct({ mode: described(Schema.Literal("spawn"), subscriptionWords.mode) }).annotate({
   identifier: "SpawnTarget"
 })
 const OneThread = Schema.Struct({
-  mode: described(Schema.Literal("thread"), says.mode),
-  threadId: described(ThreadId, says.threadId)
+  mode: described(Schema.Literal("thread"), subscriptionWords.mode),
+  threadId: described(ThreadId, subscriptionWords.threadId)
 }).annotate({ identifier: "ThreadTarget" })
-const Reuse = Schema.Struct({ mode: described(Schema.Literal("reuse"), says.mode) }).annotate({
+const Reuse = Schema.Struct({ mode: described(Schema.Literal("reuse"), subscriptionWords.mode) }).annotate({
   identifier: "ReuseTarget"
 })
 
@@ -76,8 +79,8 @@ export type Target = typeof Target.Type
 
 export const ScreenInstructions = Schema.String.check(maxBytes(limits.screenInstructionsBytes))
 export const Screen = Schema.Struct({
-  model: described(ModelSelector, says.model),
-  instructions: described(Schema.optionalKey(ScreenInstructions), says.instructions)
+  model: described(ModelSelector, subscriptionWords.model),
+  instructions: described(Schema.optionalKey(ScreenInstructions), subscriptionWords.instructions)
 }).annotate({ identifier: "Screen" })
 export type Screen = typeof Screen.Type
 
@@ -87,14 +90,14 @@ export const Intent = Schema.String.check(maxBytes(limits.subscriptionIntentByte
 
 /** As they hold, defaults filled in. */
 export const SubscriptionSettings = Schema.Struct({
-  name: described(Schema.optionalKey(SubscriptionName), says.name),
-  cadence: described(Cadence, says.cadence),
-  target: described(Target, says.target),
-  condition: described(Schema.optionalKey(ConditionText), says.condition),
-  intent: described(Schema.optionalKey(Intent), says.intent),
-  includeSelf: described(Schema.Boolean, says.includeSelf),
-  screen: described(Schema.optionalKey(Screen), says.screen),
-  identity: Schema.optionalKey(identityOf(says.identity))
+  name: described(Schema.optionalKey(SubscriptionName), subscriptionWords.name),
+  cadence: described(Cadence, subscriptionWords.cadence),
+  target: described(Target, subscriptionWords.target),
+  condition: described(Schema.optionalKey(ConditionText), subscriptionWords.condition),
+  intent: described(Schema.optionalKey(Intent), subscriptionWords.intent),
+  includeSelf: described(Schema.Boolean, subscriptionWords.includeSelf),
+  screen: described(Schema.optionalKey(Screen), subscriptionWords.screen),
+  identity: Schema.optionalKey(identityOf(subscriptionWords.identity))
 }).annotate({ identifier: "SubscriptionSettings" })
 export type SubscriptionSettings = typeof SubscriptionSettings.Type
 

@@ -70,8 +70,8 @@ const numbered = (messages: ReadonlyArray<FeedMessageInput>, lastSeq: number, kn
 }
 
 /**
- * `judged`: what is known ahead of who matches (src/subscriptions/matching.ts, M1). `told` hears the ids of the
- * subscriptions that are told, once they are.
+ * `judged`: what is known ahead of who matches (src/subscriptions/matching.ts, M1). `tellSubscribed` hears the ids of
+ * the subscriptions that are told, once they are.
  */
 export const appendMessages = async (
   tx: Tx,
@@ -80,7 +80,7 @@ export const appendMessages = async (
   { expectedLastSeq, messages }: FeedAppend,
   { hops, principal }: AppendedBy,
   judged: Judged | undefined,
-  told: (subscriptions: ReadonlyArray<string>) => void = () => {}
+  tellSubscribed: (subscriptions: ReadonlyArray<string>) => void = () => {}
 ): Promise<FeedAppended | AppendRefusal> => {
   const space = toUuid(workspace)
   const feed = toUuid(feedId)
@@ -109,7 +109,7 @@ export const appendMessages = async (
       ${rows.map(({ key }) => key)}::text[]) m (seq, body, key)`.execute(tx)
   const rev = Number(held.subscribers_rev)
   const seqs = new Map(rows.map(({ place, seq }) => [place, seq]))
-  told(await tellSubscribers(tx, { workspace, feedId, rev, messages, seqs, principal }, judged))
+  tellSubscribed(await tellSubscribers(tx, { workspace, feedId, rev, messages, seqs, principal }, judged))
   return { messages: answers, startSeq: first.seq, endSeq: last.seq }
 }
 

@@ -93,14 +93,14 @@ export const readMessages = async (
   const [feed] = rows
   if (feed === undefined) return undefined
   const lastSeq = Number(feed.last_seq)
-  const asked = tailOffset === undefined ? (startSeq ?? 0) : lastSeq - tailOffset + 1
+  const wantedFrom = tailOffset === undefined ? (startSeq ?? 0) : lastSeq - tailOffset + 1
   const found = rows.flatMap((row) => (row.appended_at === null ? [] : [messageOf(feedId, row, row.appended_at)]))
   const messages = withinPage(found, bytes)
   const end = messages.at(-1)?.seq
   return {
     messages,
     ...(end !== undefined && end < Math.min(endSeq, lastSeq) ? { nextSeq: end + 1 } : {}),
-    from: Math.max(Number(feed.first_seq), asked),
+    from: Math.max(Number(feed.first_seq), wantedFrom),
     lastSeq,
     archived: feed.archived
   }

@@ -121,7 +121,7 @@ const make = Effect.fnUntraced(function* ({ publicUrl = "" }: { readonly publicU
       return new Unanswered(
         `it is too long for a reviewer: ${utf8Bytes(text)} bytes with the question, of at most ${limits.userTextBytes}`
       )
-    const told = yield* reviewers
+    const reviewed = yield* reviewers
       .review({
         workspace,
         agentId: reviewer,
@@ -138,8 +138,10 @@ const make = Effect.fnUntraced(function* ({ publicUrl = "" }: { readonly publicU
         Effect.catch(({ reason }) => Effect.succeed(new Unanswered(reason))),
         Effect.timeoutOption(timeoutMs)
       )
-    if (Option.isNone(told)) return new Unanswered(`the reviewer did not answer within ${timeoutMs} ms`)
-    return told.value instanceof NotAnAnswer ? new Unanswered(`the reviewer's answer ${told.value.why}`) : told.value
+    if (Option.isNone(reviewed)) return new Unanswered(`the reviewer did not answer within ${timeoutMs} ms`)
+    return reviewed.value instanceof NotAnAnswer
+      ? new Unanswered(`the reviewer's answer ${reviewed.value.why}`)
+      : reviewed.value
   })
 
   const evaluate = Effect.fnUntraced(function* (question: HookQuestion, dry: boolean) {
@@ -147,8 +149,8 @@ const make = Effect.fnUntraced(function* ({ publicUrl = "" }: { readonly publicU
     const { processor } = hook
     const at = performance.now()
     const timed = (): Timed => ({ latencyMs: Math.round(performance.now() - at), deliveryId })
-    const outcome = (told: HookAnswer | Unanswered) =>
-      told instanceof Unanswered ? failed(hook, told, timed()) : decided(hook, told, timed())
+    const outcome = (answer: HookAnswer | Unanswered) =>
+      answer instanceof Unanswered ? failed(hook, answer, timed()) : decided(hook, answer, timed())
     switch (processor.type) {
       case "client":
         return {
@@ -160,13 +162,13 @@ const make = Effect.fnUntraced(function* ({ publicUrl = "" }: { readonly publicU
           outcome: outcome(yield* review(question, processor.agentId, processor.instructions, timeoutOf(hook), dry))
         }
       case "url": {
-        const { told, ...seen }: Delivery = yield* post(
+        const { answered, ...seen }: Delivery = yield* post(
           question,
           processor,
           timeoutOf(hook),
           dry ? undefined : lateAnswer(question)
         )
-        return { outcome: outcome(told), ...seen }
+        return { outcome: outcome(answered), ...seen }
       }
     }
   })

@@ -34,7 +34,7 @@ export interface SentDelivery {
 }
 
 export interface Delivery {
-  readonly told: HookAnswer | Unanswered
+  readonly answered: HookAnswer | Unanswered
   /** Of the last attempt. */
   readonly request?: SentDelivery
   readonly response?: { readonly status: number; readonly body: string }
@@ -64,7 +64,7 @@ export interface LateAnswer {
 const bodyOf = (
   question: HookQuestion,
   attempt: number,
-  asked: number,
+  askedAt: number,
   timeoutMs: number,
   late: LateAnswer | undefined
 ) => {
@@ -84,8 +84,8 @@ const bodyOf = (
     type: `hook.${point}`,
     deliveryId,
     attempt,
-    occurredAt: toTimestamp(asked),
-    respondBy: toTimestamp(asked + timeoutMs),
+    occurredAt: toTimestamp(askedAt),
+    respondBy: toTimestamp(askedAt + timeoutMs),
     workspaceId: workspace,
     agentId,
     threadId,
@@ -125,17 +125,17 @@ export const makePost = (outbound: Outbound["Service"], connections: Connections
     timeoutMs: number,
     late?: LateAnswer
   ) {
-    const asked = Date.now()
+    const askedAt = Date.now()
     const monotonic = yield* makeMonotonic
     const deadline = monotonic() + timeoutMs
     const timedOut = new Unanswered(`the endpoint did not answer within ${timeoutMs} ms`)
     const secret = yield* secretsOf(question.workspace, connectionId, timeoutMs)
-    if (secret instanceof Unanswered) return { told: secret }
-    let last: Delivery = { told: timedOut }
+    if (secret instanceof Unanswered) return { answered: secret }
+    let last: Delivery = { answered: timedOut }
     for (let attempt = 1; ; attempt++) {
       const left = Math.ceil(deadline - monotonic())
       if (left <= 0) return last
-      const body = bodyOf(question, attempt, asked, timeoutMs, late)
+      const body = bodyOf(question, attempt, askedAt, timeoutMs, late)
       const now = new Date()
       const headers = {
         "content-type": "application/json",
@@ -161,8 +161,8 @@ export const makePost = (outbound: Outbound["Service"], connections: Connections
       let pause = pauseMs(attempt)
       if (result._tag === "Failure") {
         const { message, reason, retryable } = result.failure
-        if (reason === "timeout") return { ...last, request, told: timedOut }
-        last = { request, told: new Unanswered(message) }
+        if (reason === "timeout") return { ...last, request, answered: timedOut }
+        last = { request, answered: new Unanswered(message) }
         if (!retryable) return last
       } else {
         const { body, headers, status } = result.success
@@ -172,10 +172,10 @@ export const makePost = (outbound: Outbound["Service"], connections: Connections
           return {
             request,
             response,
-            told: answer instanceof NotAnAnswer ? new Unanswered(`the endpoint's answer ${answer.why}`) : answer
+            answered: answer instanceof NotAnAnswer ? new Unanswered(`the endpoint's answer ${answer.why}`) : answer
           }
         }
-        last = { request, response, told: new Unanswered(`the endpoint answered with status ${status}`) }
+        last = { request, response, answered: new Unanswered(`the endpoint answered with status ${status}`) }
         if (status !== 429 && status < 500) return last
         pause = Math.max(pause, retryAfterMs(headers["retry-after"], Date.now()) ?? 0)
       }

@@ -45,7 +45,7 @@ const heldBytes = 64 * 1024 * 1024
 const heldKeys = 1_000
 const heldSizes = 20_000
 
-const placeOf = (workspace: string) => ({ workspace, id: workspace, purpose: "images" })
+const sealedForImages = (workspace: string) => ({ workspace, id: workspace, purpose: "images" })
 
 const make = Effect.gen(function* () {
   const database = yield* Database
@@ -65,10 +65,10 @@ const make = Effect.gen(function* () {
     const sealed =
       stored ??
       (yield* database.run("images.makeKey", (db) =>
-        imageKey(db, workspace, envelope.seal(placeOf(workspace), randomBytes(32).toString("base64")))
+        imageKey(db, workspace, envelope.seal(sealedForImages(workspace), randomBytes(32).toString("base64")))
       )) ??
       ""
-    const key = Buffer.from(envelope.open(placeOf(workspace), sealed), "base64")
+    const key = Buffer.from(envelope.open(sealedForImages(workspace), sealed), "base64")
     keys.set(workspace, key)
     return key
   })

@@ -1,5 +1,6 @@
 /**
- * What can be told from an image's header. Nothing is decoded: an image that would be huge in memory costs its bytes.
+ * An image's header tells its format and its size. Nothing is decoded: an image that would be huge in memory costs its
+ * bytes.
  *
  * L1. The bytes are of the declared format, whatever else they may be as well.
  * L2. Of formats that say where they end, they end there: nothing hides behind a picture.
@@ -56,7 +57,7 @@ const sizeIn = (bytes: Buffer) => {
   }
 }
 
-export const look = (bytes: Buffer, declared: ImageFormat): Picture | ImageProblem => {
+export const readPicture = (bytes: Buffer, declared: ImageFormat): Picture | ImageProblem => {
   if (!signatures[declared](bytes))
     return { error: "image_format_mismatch", message: `the bytes are no ${declared} image` }
   const found = sizeIn(bytes)

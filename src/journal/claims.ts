@@ -103,7 +103,7 @@ export const claims = (database: Pick<Database["Service"], "query">, kinds: Read
         uuids(requests, ({ item }) => item.owner)
       ]
     })
-    const again: Array<ClaimRequest> = []
+    const left: Array<ClaimRequest> = []
     let lapsed = 0
     for (const row of rows) {
       const { answer, item } = requests[row.o]!
@@ -113,10 +113,10 @@ export const claims = (database: Pick<Database["Service"], "query">, kinds: Read
       } else if (!row.known) answer(Effect.fail(new NoSuchActor({ actor: item.actor })))
       else if (row.owner !== null)
         answer(Effect.fail(new OwnedElsewhere({ actor: item.actor, node: fromUuid("node", row.owner) })))
-      else again.push(requests[row.o]!)
+      else left.push(requests[row.o]!)
     }
     if (lapsed > 0) record(actorTakeovers, lapsed)
-    return again
+    return left
   }
 
   return batched<Claim, Claimed, NoSuchActor | OwnedElsewhere | JournalUnavailable>({

@@ -119,39 +119,39 @@ const loadedOf = ({ claimed, facts, inputs }: Reading) =>
   )
 
 const pageOf = (readings: ReadonlyArray<Reading>, most: number): ReadonlyArray<PageRequest> => {
-  const asked: Array<PageRequest> = []
+  const requests: Array<PageRequest> = []
   let left = most
   for (const reading of readings) {
     if (left === 0 && wanted(reading) > 0) break
     const count = Math.min(left, wanted(reading))
-    asked.push({ reading, last: reading.next + count - 1 })
+    requests.push({ reading, last: reading.next + count - 1 })
     left -= count
   }
-  return asked
+  return requests
 }
 
-const statementOf = (asked: ReadonlyArray<PageRequest>, bytes: number): Statement => {
-  const name = asked.some(({ last, reading }) => last >= reading.next) ? "unfinished" : "resting"
+const statementOf = (requests: ReadonlyArray<PageRequest>, bytes: number): Statement => {
+  const name = requests.some(({ last, reading }) => last >= reading.next) ? "unfinished" : "resting"
   return {
     name: `load ${name}`,
     text: texts[name],
     values: [
-      places(asked),
-      uuids(asked, ({ reading }) => reading.claimed.actor.workspace),
-      uuids(asked, ({ reading }) => reading.claimed.actor.id),
-      ints(asked, ({ reading }) => reading.inputs.at(-1)?.ord ?? null),
-      uuids(asked, ({ reading }) => reading.inputs.at(-1)?.id ?? null),
-      ints(asked, ({ reading }) => reading.next),
-      ints(asked, ({ last }) => last),
+      places(requests),
+      uuids(requests, ({ reading }) => reading.claimed.actor.workspace),
+      uuids(requests, ({ reading }) => reading.claimed.actor.id),
+      ints(requests, ({ reading }) => reading.inputs.at(-1)?.ord ?? null),
+      uuids(requests, ({ reading }) => reading.inputs.at(-1)?.id ?? null),
+      ints(requests, ({ reading }) => reading.next),
+      ints(requests, ({ last }) => last),
       bytes
     ]
   }
 }
 
 /** Adds a page to what has been read; how many of those that it was asked for are complete: the first ones. */
-const take = (asked: ReadonlyArray<PageRequest>, parts: ReadonlyArray<Part>) => {
+const take = (requests: ReadonlyArray<PageRequest>, parts: ReadonlyArray<Part>) => {
   for (const part of parts) {
-    const { reading } = asked[part.o]!
+    const { reading } = requests[part.o]!
     reading.bytes += part.size
     if (part.what === "input") {
       reading.inputs.push({ id: fromUuid("input", part.id), ord: part.pos, state: "pending", body: part.body })
@@ -161,11 +161,11 @@ const take = (asked: ReadonlyArray<PageRequest>, parts: ReadonlyArray<Part>) => 
     }
   }
   const end = parts.at(-1)
-  const whole = end !== undefined && end.bytes < end.total ? end.o : asked.length
-  for (const { last, reading } of asked.slice(0, whole)) reading.next = last + 1
+  const whole = end !== undefined && end.bytes < end.total ? end.o : requests.length
+  for (const { last, reading } of requests.slice(0, whole)) reading.next = last + 1
   // Only of the last one the page may have asked for less than everything.
-  const rest = asked.findIndex(({ reading }, o) => o >= whole || wanted(reading) > 0)
-  return rest === -1 ? asked.length : rest
+  const rest = requests.findIndex(({ reading }, o) => o >= whole || wanted(reading) > 0)
+  return rest === -1 ? requests.length : rest
 }
 
 export const loads = (
@@ -185,8 +185,9 @@ export const loads = (
         "load",
         Effect.fnUntraced(function* (read): Effect.fn.Return<Loaded, DatabaseUnavailable> {
           for (;;) {
-            const asked = pageOf([reading], alone.facts)
-            if (take(asked, yield* read<Part>(statementOf(asked, alone.bytes))) === 1) return yield* loadedOf(reading)
+            const requests = pageOf([reading], alone.facts)
+            if (take(requests, yield* read<Part>(statementOf(requests, alone.bytes))) === 1)
+              return yield* loadedOf(reading)
             if (reading.bytes > most)
               return yield* Effect.die(new TooLarge({ actor: reading.claimed.actor, bytes: reading.bytes }))
           }
@@ -196,11 +197,11 @@ export const loads = (
 
   /** Those that want another page. */
   const readPage = async (open: ReadonlyArray<Open>) => {
-    const asked = pageOf(
+    const requests = pageOf(
       open.map(({ reading }) => reading),
       shared.facts
     )
-    const complete = take(asked, await database.query<Part>(statementOf(asked, shared.bytes)))
+    const complete = take(requests, await database.query<Part>(statementOf(requests, shared.bytes)))
     for (const { reading, request } of open.slice(0, complete)) request.answer(loadedOf(reading))
     // A page was not enough for the first one.
     if (complete === 0) for (const { reading, request } of open.slice(0, 1)) request.answer(readAlone(reading))

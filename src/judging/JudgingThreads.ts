@@ -64,7 +64,7 @@ class Thread<Question, Answer> {
   /** Processor time that its start took, and all that it has told of. */
   startMs = 0
   cpuMs = 0
-  asked: QueuedCheck<Question, Answer> | undefined
+  check: QueuedCheck<Question, Answer> | undefined
   askedAt = 0
   timer: NodeJS.Timeout | undefined
 
@@ -102,17 +102,17 @@ export class JudgingThreads<Question, Answer> {
 
   /** Answers once, and never at once; what it gives back withdraws the question. */
   ask(payer: string, question: Question, answer: QueuedCheck<Question, Answer>["answer"]): () => void {
-    const asked: QueuedCheck<Question, Answer> = { payer, question, answer }
+    const check: QueuedCheck<Question, Answer> = { payer, question, answer }
     if (this.closed) {
       setImmediate(answer, { without: "broken" })
       return () => {}
     }
-    this.queue.add(payer, asked)
-    this.wait(asked)
+    this.queue.add(payer, check)
+    this.wait(check)
     this.advance()
     return () => {
-      clearTimeout(asked.patience)
-      if (this.queue.remove(payer, asked)) this.watcher.waiting(this.queue.size)
+      clearTimeout(check.patience)
+      if (this.queue.remove(payer, check)) this.watcher.waiting(this.queue.size)
     }
   }
 
@@ -122,20 +122,20 @@ export class JudgingThreads<Question, Answer> {
     clearTimeout(this.wake)
     const left = this.queue.clear()
     for (const thread of this.threads) {
-      if (thread.asked !== undefined) left.push(thread.asked)
+      if (thread.check !== undefined) left.push(thread.check)
       void this.end(thread)
     }
-    for (const asked of left) {
-      clearTimeout(asked.patience)
-      asked.answer({ without: "broken" })
+    for (const check of left) {
+      clearTimeout(check.patience)
+      check.answer({ without: "broken" })
     }
   }
 
-  private wait(asked: QueuedCheck<Question, Answer>) {
-    asked.patience = setTimeout(() => {
-      if (!this.queue.remove(asked.payer, asked)) return
+  private wait(check: QueuedCheck<Question, Answer>) {
+    check.patience = setTimeout(() => {
+      if (!this.queue.remove(check.payer, check)) return
       this.watcher.waiting(this.queue.size)
-      asked.answer({ without: "busy" })
+      check.answer({ without: "busy" })
     }, this.limits.lineMs).unref()
   }
 
@@ -144,10 +144,10 @@ export class JudgingThreads<Question, Answer> {
     if (this.closed) return
     const now = performance.now()
     for (const thread of this.threads) {
-      if (!thread.isReady || thread.asked !== undefined) continue
-      const asked = this.queue.next(now)
-      if (asked === undefined) break
-      this.give(thread, asked, now)
+      if (!thread.isReady || thread.check !== undefined) continue
+      const check = this.queue.next(now)
+      if (check === undefined) break
+      this.give(thread, check, now)
     }
     this.watcher.waiting(this.queue.size)
     const pauseMs = this.queue.pauseMs(now)
@@ -164,12 +164,12 @@ export class JudgingThreads<Question, Answer> {
     this.wake = setTimeout(() => this.advance(), Math.min(ms, longestMs)).unref()
   }
 
-  private give(thread: Thread<Question, Answer>, asked: QueuedCheck<Question, Answer>, now: number) {
-    clearTimeout(asked.patience)
-    thread.asked = asked
+  private give(thread: Thread<Question, Answer>, check: QueuedCheck<Question, Answer>, now: number) {
+    clearTimeout(check.patience)
+    thread.check = check
     thread.askedAt = now
-    thread.timer = setTimeout(() => this.look(thread, asked), this.limits.checkMs)
-    thread.worker.postMessage(asked.question)
+    thread.timer = setTimeout(() => this.look(thread, check), this.limits.checkMs)
+    thread.worker.postMessage(check.question)
   }
 
   private start() {
@@ -200,13 +200,13 @@ export class JudgingThreads<Question, Answer> {
     if (!this.threads.has(thread)) return
     const spent = cpuMs - thread.cpuMs
     thread.cpuMs = cpuMs
-    const { asked } = thread
-    if (asked === undefined || answer === undefined) {
+    const { check } = thread
+    if (check === undefined || answer === undefined) {
       thread.isReady = true
       thread.startMs = cpuMs
     } else {
-      this.free(thread, asked, spent)
-      asked.answer({ answer })
+      this.free(thread, check, spent)
+      check.answer({ answer })
     }
     this.advance()
   }
@@ -215,34 +215,34 @@ export class JudgingThreads<Question, Answer> {
    * The time is up by the clock. On a busy machine that says nothing about a question: the thread is asked for its
    * processor time, which it tells in the middle of its work.
    */
-  private look(thread: Thread<Question, Answer>, asked: QueuedCheck<Question, Answer>) {
+  private look(thread: Thread<Question, Answer>, check: QueuedCheck<Question, Answer>) {
     const takenMs = () => performance.now() - thread.askedAt
     const left = () => this.limits.wallMs - takenMs()
     // One that does not even tell its time is in a step that nobody can interrupt, and has worked all along.
-    thread.timer = setTimeout(() => this.giveUp(thread, asked, takenMs()), Math.max(0, left()))
+    thread.timer = setTimeout(() => this.giveUp(thread, check, takenMs()), Math.max(0, left()))
     // A Node before 24 cannot tell: the clock decides.
     if (!("cpuUsage" in thread.worker)) return
-    const told = ({ system, user }: NodeJS.CpuUsage) => {
-      if (thread.asked !== asked || !this.threads.has(thread)) return
+    const judgeSpent = ({ system, user }: NodeJS.CpuUsage) => {
+      if (thread.check !== check || !this.threads.has(thread)) return
       const spentMs = (system + user) / 1_000 - thread.cpuMs
       const restMs = this.limits.checkMs - spentMs
-      if (restMs <= 0) return this.giveUp(thread, asked, spentMs)
+      if (restMs <= 0) return this.giveUp(thread, check, spentMs)
       clearTimeout(thread.timer)
-      thread.timer = setTimeout(() => this.look(thread, asked), Math.max(0, Math.min(Math.max(restMs, 5), left())))
+      thread.timer = setTimeout(() => this.look(thread, check), Math.max(0, Math.min(Math.max(restMs, 5), left())))
     }
     // One that has ended meanwhile is buried when its end is told.
-    thread.worker.cpuUsage().then(told, () => {})
+    thread.worker.cpuUsage().then(judgeSpent, () => {})
   }
 
-  private giveUp(thread: Thread<Question, Answer>, asked: QueuedCheck<Question, Answer>, spentMs: number) {
-    if (thread.asked !== asked || !this.threads.has(thread)) return
+  private giveUp(thread: Thread<Question, Answer>, check: QueuedCheck<Question, Answer>, spentMs: number) {
+    if (thread.check !== check || !this.threads.has(thread)) return
     const at = performance.now()
     void this.end(thread).then(() => {
-      this.free(thread, asked, spentMs + thread.startMs + performance.now() - at)
+      this.free(thread, check, spentMs + thread.startMs + performance.now() - at)
       this.advance()
     })
     this.start()
-    asked.answer({ without: "slow" })
+    check.answer({ without: "slow" })
     this.advance()
   }
 
@@ -251,24 +251,24 @@ export class JudgingThreads<Question, Answer> {
     if (!this.threads.delete(thread)) return
     this.watcher.died(cause)
     if (!thread.isReady) this.restartAt = performance.now() + restartMs
-    const { asked } = thread
-    if (asked !== undefined) {
-      this.free(thread, asked, Math.min(this.limits.checkMs, performance.now() - thread.askedAt) + thread.startMs)
-      if (asked.died === true) asked.answer({ without: "broken" })
+    const { check } = thread
+    if (check !== undefined) {
+      this.free(thread, check, Math.min(this.limits.checkMs, performance.now() - thread.askedAt) + thread.startMs)
+      if (check.died === true) check.answer({ without: "broken" })
       else {
-        asked.died = true
-        this.queue.addAgain(asked.payer, asked)
-        this.wait(asked)
+        check.died = true
+        this.queue.addAgain(check.payer, check)
+        this.wait(check)
       }
     }
     this.advance()
   }
 
   /** What a thread was asked is over, and has cost so much. */
-  private free(thread: Thread<Question, Answer>, asked: QueuedCheck<Question, Answer>, ms: number) {
+  private free(thread: Thread<Question, Answer>, check: QueuedCheck<Question, Answer>, ms: number) {
     clearTimeout(thread.timer)
-    thread.asked = undefined
-    this.queue.done(asked.payer, ms, performance.now())
+    thread.check = undefined
+    this.queue.done(check.payer, ms, performance.now())
     this.watcher.spent(ms)
   }
 

@@ -51,7 +51,7 @@ export class AgentLeases extends Context.Service<
   }) =>
     Layer.effect(
       AgentLeases,
-      Effect.map(Lease, ({ now }) => make({ ...options, now }))
+      Effect.map(Lease, ({ now }) => makeAgentLeases({ ...options, now }))
     )
 }
 
@@ -73,7 +73,7 @@ const toDigits = (n: number, length: number) => {
 }
 const fromDigits = (text: string) => [...text].reduce((n, digit) => n * 32 + alphabet.indexOf(digit), 0)
 
-export const make = ({
+export const makeAgentLeases = ({
   now,
   publicUrl,
   secrets

@@ -99,7 +99,7 @@ const within = (workspace: string, { agentId, key }: Versions) =>
   sql`workspace = ${toUuid(workspace)} and store = ${toUuid(agentId ?? workspace)} and key = ${key}`
 
 /** The newest first, at most so many behind a place in their chain. */
-export const listVersions = async (
+export const listMemoryVersions = async (
   db: Db,
   workspace: string,
   of: Versions,

@@ -26,14 +26,14 @@ export const searchEntries = async (
   { limit, q }: { readonly q: string; readonly limit: number }
 ): Promise<ReadonlyArray<MemoryHit>> => {
   const id = storeOf(workspace, store)
-  const asked = sql`websearch_to_tsquery('simple', ${q})`
+  const query = sql`websearch_to_tsquery('simple', ${q})`
   // The word of the store as a query of its own: quoted, it is no text to be taken apart.
   // Fits come first, by that word alone: a planner without statistics would rather read the whole store.
   const { rows } = await sql<HitRow>`with fits as materialized (
-      select workspace, store, key, version, updated_at, value, ts_rank(words, ${asked}) as rank from memory_entries
-      where words @@ (${`'S${id}'`}::tsquery && ${asked}) and numnode(${asked}) > 0)
+      select workspace, store, key, version, updated_at, value, ts_rank(words, ${query}) as rank from memory_entries
+      where words @@ (${`'S${id}'`}::tsquery && ${query}) and numnode(${query}) > 0)
     select key, version, updated_at, rank::float8,
-      ts_headline('simple', value, ${asked}, 'StartSel="", StopSel="", MaxWords=24, MinWords=8') as snippet
+      ts_headline('simple', value, ${query}, 'StartSel="", StopSel="", MaxWords=24, MinWords=8') as snippet
     from (select * from fits where workspace = ${toUuid(workspace)} and store = ${id} and value is not null
       order by rank desc, key limit ${limit}) found
     order by rank desc, key`.execute(db)

@@ -209,21 +209,21 @@ const outcomeOf = (
  * Writes or deletes an entry. Only where several make the same entry at once, a statement may not see that another was
  * faster: it has written nothing then, and looks again.
  */
-const writing = (workspace: string, asked: Write, by: Author, now: number) => {
-  const version = asked.version ?? freshId("memoryVersion")
+const writing = (workspace: string, wanted: Write, by: Author, now: number) => {
+  const version = wanted.version ?? freshId("memoryVersion")
   const at = new Date(now)
   return {
-    values: valuesOf(workspace, asked, by, version, at),
+    values: valuesOf(workspace, wanted, by, version, at),
     outcome: ([row]: ReadonlyArray<Row>) => {
       if (row === undefined) throw new Error("a write of memory has said nothing")
-      return outcomeOf(asked, by, version, at, row)
+      return outcomeOf(wanted, by, version, at, row)
     }
   }
 }
 
 /** In a transaction. */
-export const write = async (tx: Tx, workspace: string, asked: Write, by: Author, now: number): Promise<Written> => {
-  const { outcome, values } = writing(workspace, asked, by, now)
+export const write = async (tx: Tx, workspace: string, wanted: Write, by: Author, now: number): Promise<Written> => {
+  const { outcome, values } = writing(workspace, wanted, by, now)
   for (;;) {
     const { rows } = await tx.executeQuery<Row>(CompiledQuery.raw(text, values))
     const found = outcome(rows)
@@ -235,11 +235,11 @@ export const write = async (tx: Tx, workspace: string, asked: Write, by: Author,
 export const writeAlone = Effect.fnUntraced(function* (
   database: Database["Service"],
   workspace: string,
-  asked: Write,
+  wanted: Write,
   by: Author,
   now: number
 ) {
-  const { outcome, values } = writing(workspace, asked, by, now)
+  const { outcome, values } = writing(workspace, wanted, by, now)
   for (;;) {
     const found = outcome(yield* database.read<Row>({ name: "memory_write", text, values }))
     if (found !== undefined) return found

@@ -21,7 +21,7 @@ export interface ModelCall {
   readonly invalidInput?: string
 }
 
-interface Told {
+interface FromLog {
   readonly turnId: string
   /** Where its first fact stands in the log. */
   readonly at?: LogPlace
@@ -34,12 +34,12 @@ export interface LogPlace {
 
 /** One entry of the conversation, as the log tells it. `turnId` says which turn it belongs to. */
 export type PromptMessage =
-  | (Told & {
+  | (FromLog & {
       /** It stands for all that came before: no other message does. */
       readonly role: "summary"
       readonly text: string
     })
-  | (Told & {
+  | (FromLog & {
       readonly role: "user"
       /** Number of its event in the turn. */
       readonly n?: number
@@ -47,7 +47,7 @@ export type PromptMessage =
       /** Of one that stands again behind a summary: responses with calls that followed it, and their calls. */
       readonly replaced?: { readonly responses: number; readonly calls: number }
     })
-  | (Told & {
+  | (FromLog & {
       readonly role: "assistant"
       readonly modelId: string
       readonly text: string
@@ -65,7 +65,7 @@ export type PromptMessage =
        * changed. */
       readonly tokens?: number
     })
-  | (Told & {
+  | (FromLog & {
       readonly role: "tool"
       readonly toolCallId: string
       readonly providerToolCallId: string

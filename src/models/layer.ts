@@ -13,7 +13,7 @@ import { ModelFailure, type ModelReply, Models } from "./Model.ts"
 import { decodeModelsFile, type ModelsFile, ModelsFileInvalid, readModelsFile } from "./modelsFile.ts"
 import { remoteBackend } from "./remote.ts"
 import { scriptedModels } from "./scripted.ts"
-import { type Aliases, makeResolve } from "./selectors.ts"
+import { type Aliases, makeResolveSelector } from "./selectors.ts"
 
 export interface ModelsSettings {
   /** Where to look for keys and base URLs: the process's environment. */
@@ -76,7 +76,7 @@ const fromBackends = (backends: ReadonlyArray<Backend>, aliases: Aliases) => {
   )
   return Models.of({
     list,
-    resolve: makeResolve(list, aliases),
+    resolve: makeResolveSelector(list, aliases),
     sample: (request) => usable.get(request.modelId)?.sample(request) ?? Effect.fail(unknownModel(request.modelId))
   })
 }

@@ -24,9 +24,9 @@ export const pricesOf = (models: ReadonlyArray<ModelEntry>) => {
      */
     foreseen: (modelId: string, prompt: Prompt, maxOutputTokens?: number) => {
       const { maxOutputTokens: most = Infinity, pricing } = entries.get(modelId) ?? {}
-      const asked = (Math.max(promptTokens(prompt), estimatedTokens(prompt)) * (pricing?.input ?? 0)) / 1e6
+      const promptCost = (Math.max(promptTokens(prompt), estimatedTokens(prompt)) * (pricing?.input ?? 0)) / 1e6
       const written = Math.min(most, maxOutputTokens ?? usualOutputTokens)
-      return { prompt: asked, amount: asked + (written * (pricing?.output ?? 0)) / 1e6 }
+      return { prompt: promptCost, amount: promptCost + (written * (pricing?.output ?? 0)) / 1e6 }
     }
   }
 }

@@ -132,9 +132,9 @@ const badEnd = (finish: Finish, heard: Heard): ModelFailure | undefined => {
 /** As the model knows them: what it does not is left out. */
 const settingsFor = (
   { features, maxOutputTokens: most }: ModelEntry,
-  { maxOutputTokens: asked, reasoning, temperature }: ModelSettings = {}
+  { maxOutputTokens: wanted, reasoning, temperature }: ModelSettings = {}
 ): ModelSettings => {
-  const maxOutputTokens = asked === undefined || most === undefined ? (asked ?? most) : Math.min(asked, most)
+  const maxOutputTokens = wanted === undefined || most === undefined ? (wanted ?? most) : Math.min(wanted, most)
   return {
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
     ...(temperature === undefined ? {} : { temperature }),
@@ -151,14 +151,14 @@ const hear = async (
   onText: (text: string) => void
 ) => {
   const tools = toTools(prompt)
-  const asked = settingsFor(remote.entry, settings)
-  const { stream } = await remote.connect(fetch, asked.maxOutputTokens).doStream({
+  const known = settingsFor(remote.entry, settings)
+  const { stream } = await remote.connect(fetch, known.maxOutputTokens).doStream({
     prompt: toConversation(prompt, remote.partsOwner, {
       formats: remote.entry.inputFormats,
       inResults: remote.imagesInResults
     }),
     ...(tools.length === 0 ? {} : { tools }),
-    ...asked,
+    ...known,
     providerOptions: remote.providerOptions,
     includeRawChunks: true,
     abortSignal: signal
@@ -181,9 +181,9 @@ const hear = async (
     collector.take(part)
   }
   if (finish === undefined) throw failing("model_error", brokeOff(heard, streamEnded), true)
-  const told = usageOf(finish.usage)
+  const reported = usageOf(finish.usage)
   // Where the end says nothing of it, what was told on the way stands.
-  const usage = told.totalTokens === 0 ? (heard.usage ?? told) : told
+  const usage = reported.totalTokens === 0 ? (heard.usage ?? reported) : reported
   if (usage.totalTokens > 0) heard.usage = usage
   const bad = badEnd(finish, heard)
   if (bad !== undefined) throw bad
@@ -198,7 +198,7 @@ const hear = async (
 const isPaidFor = (heard: Heard) => heard.reported === undefined || hasBegun(heard)
 
 /** What went wrong in an answer that had begun: it broke off, unless the provider refused before its first word. */
-const brokenBy = (error: unknown, heard: Heard, asked: ProviderRequest): ModelFailure => {
+const brokenBy = (error: unknown, heard: Heard, request: ProviderRequest): ModelFailure => {
   if (error instanceof ModelFailure) return error
   if (isUnreadable(error))
     return failing(
@@ -206,7 +206,7 @@ const brokenBy = (error: unknown, heard: Heard, asked: ProviderRequest): ModelFa
       brokeOff(heard, endedEarly(error) ? streamEnded : "what the provider sent cannot be read"),
       true
     )
-  const failure = providerFailure(error, asked)
+  const failure = providerFailure(error, request)
   if (heard.reported !== undefined) {
     return hasBegun(heard) ? withText(failure, brokeOff(heard, failure.text)) : failure
   }
@@ -229,7 +229,11 @@ export const remoteBackend = (remote: RemoteModel, idleTimeoutMs: number): Backe
     const formats: ReadonlyArray<ImageFormat> = formatsIn(request.prompt)
     let firstTextMs: number | undefined
 
-    const asked = (): ProviderRequest => ({ modelId: request.modelId, formats, now: clock.currentTimeMillisUnsafe() })
+    const providerRequest = (): ProviderRequest => ({
+      modelId: request.modelId,
+      formats,
+      now: clock.currentTimeMillisUnsafe()
+    })
     const heard: Heard = { text: "", calls: [], usage: undefined }
 
     const { finishReason, parts, usage } = yield* Effect.tryPromise({
@@ -247,14 +251,14 @@ export const remoteBackend = (remote: RemoteModel, idleTimeoutMs: number): Backe
           if (!watchdog.answered()) throw watchdog.silent() ? failing("model_overloaded", silence, true) : error
           const broken = watchdog.silent()
             ? failing("model_overloaded", brokeOff(heard, silence), true)
-            : brokenBy(error, heard, asked())
+            : brokenBy(error, heard, providerRequest())
           throw isPaidFor(heard) ? withBegun(broken) : broken
         } finally {
           watchdog.end()
         }
       },
       catch: (error) =>
-        withUsage(providerFailure(error, asked()), heard.usage && withCost(heard.usage, remote.entry.pricing))
+        withUsage(providerFailure(error, providerRequest()), heard.usage && withCost(heard.usage, remote.entry.pricing))
     })
     const { calls, text } = heard
     yield* Effect.annotateCurrentSpan({

@@ -38,7 +38,7 @@ export interface Script {
   /** At least one. */
   readonly rounds: ReadonlyArray<Round>
   /** The text of the final response, where `/say` gave one. */
-  readonly say?: string
+  readonly spoken?: string
   /** Lines that are no steps. */
   readonly plain: string
 }
@@ -172,5 +172,5 @@ export const parseScript = (text: string): Script => {
     }
   }
   rounds.push(round)
-  return { rounds, plain: plain.join("\n").trim(), ...(said.length > 0 ? { say: said.join("\n") } : {}) }
+  return { rounds, plain: plain.join("\n").trim(), ...(said.length > 0 ? { spoken: said.join("\n") } : {}) }
 }

@@ -128,8 +128,8 @@ const respond = (prompt: Prompt): Response => {
     return { text: "", calls, round }
   }
   const text =
-    script.say !== undefined
-      ? script.say
+    script.spoken !== undefined
+      ? script.spoken
       : callIds.length > 0
         ? `Done: ${JSON.stringify(callIds.map((id) => outcomeOf(results, id)))}`
         : `You said: ${script.plain}`

@@ -10,7 +10,7 @@ const none: ReadonlyArray<string> = []
  * A look-up that answers ids that can be sampled, best first: available ones before deprecated ones within
  * `provider/*`.
  */
-export const makeResolve = (
+export const makeResolveSelector = (
   entries: ReadonlyArray<ModelEntry>,
   aliases: Aliases
 ): ((selector: string) => ReadonlyArray<string>) => {

@@ -10,7 +10,7 @@ import { LRUCache } from "lru-cache"
 import { Database, type DatabaseUnavailable } from "../database/Database.ts"
 import { toUuid } from "../domain/ids.ts"
 import { Lease } from "../journal/Lease.ts"
-import { type ApprovalRule, type Asked, parks } from "./policy.ts"
+import { type ApprovalRule, type RuledRequest, parks } from "./policy.ts"
 import { readRules } from "./policyRows.ts"
 
 const held = 10_000
@@ -19,7 +19,7 @@ const text = `select rules from approval_policies where workspace = $1`
 export class Policies extends Context.Service<
   Policies,
   {
-    readonly parks: (workspace: string, asked: Asked) => Effect.Effect<boolean, DatabaseUnavailable>
+    readonly parks: (workspace: string, request: RuledRequest) => Effect.Effect<boolean, DatabaseUnavailable>
     /** A policy was changed by this node. */
     readonly forget: () => void
   }
@@ -57,11 +57,11 @@ export class Policies extends Context.Service<
       })
 
       return Policies.of({
-        parks: (workspace, asked) => {
+        parks: (workspace, request) => {
           const rules = current().get(workspace)
           return rules === undefined
-            ? Effect.map(read(workspace), (found) => parks(found, asked))
-            : Effect.succeed(parks(rules, asked))
+            ? Effect.map(read(workspace), (found) => parks(found, request))
+            : Effect.succeed(parks(rules, request))
         },
         forget
       })

@@ -63,13 +63,13 @@ const makeRoom = async (tx: Db, space: string, fingerprint: string): Promise<Rea
   return rows.flatMap((row) => (row.id === null ? [] : [storedOperation(row).operation]))
 }
 
-export const park = async (tx: Db, workspace: string, parked: ParkedRequest, at: number): Promise<Parked> => {
+export const parkRequest = async (tx: Db, workspace: string, parked: ParkedRequest, at: number): Promise<Parked> => {
   const { action, agentId, request, requester } = parked
   const space = toUuid(workspace)
   const fingerprint = fingerprintOf(parked)
   const expired = await makeRoom(tx, space, fingerprint)
   const { id = freshId("operation") } = parked
-  const told = announcement(
+  const news = announcement(
     workspace,
     "operation.created",
     { ...(agentId === undefined ? {} : { agentId }), operationId: id },
@@ -93,8 +93,8 @@ export const park = async (tx: Db, workspace: string, parked: ParkedRequest, at:
         ${toUuid(credentialOf(requester))}::uuid
       from waiting where many < ${limits.pendingOperations} and not exists (select from known)
       returning ${columns}, true as fresh),
-    told as (select ${space}::uuid as workspace, ${toUuid(told.id)}::uuid as id, ${told.type}::text as type, agent,
-      ${told.body}::text as body, created_at as at from made),
+    told as (select ${space}::uuid as workspace, ${toUuid(news.id)}::uuid as id, ${news.type}::text as type, agent,
+      ${news.body}::text as body, created_at as at from made),
     ${sql.raw(telling("told"))}
     select * from known union all select * from made`.execute(tx)
   const [row] = rows

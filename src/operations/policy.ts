@@ -59,7 +59,7 @@ export const ApprovalPolicy = Schema.Struct({
 export type ApprovalPolicy = typeof ApprovalPolicy.Type
 
 /** A request, as rules see it. */
-export interface Asked {
+export interface RuledRequest {
   readonly action: OperationAction
   readonly principal: PrincipalType
   /** Agent that it is about, else the one that asks. */
@@ -69,7 +69,7 @@ export interface Asked {
 const names = (selector: string, action: OperationAction) =>
   selector === action || (!isRead(action) && (selector === "*" || selector === `${nounOf(action)}.*`))
 
-const fits = ({ actions, agentIds, principals }: ApprovalRule, { action, agentId, principal }: Asked) =>
+const fits = ({ actions, agentIds, principals }: ApprovalRule, { action, agentId, principal }: RuledRequest) =>
   principals.some((type) => type === principal) &&
   actions.some((selector) => names(selector, action)) &&
   (agentIds === undefined || (agentId !== undefined && agentIds.includes(agentId)))
@@ -78,10 +78,10 @@ const fits = ({ actions, agentIds, principals }: ApprovalRule, { action, agentId
 const letAlready = (action: string) => /^(?:memory\..*|feed\.append|schedule\.run)$/.test(action)
 
 /** Whether the request parks. */
-export const parks = (rules: ReadonlyArray<ApprovalRule>, asked: Asked): boolean => {
-  const { action, principal } = asked
+export const parks = (rules: ReadonlyArray<ApprovalRule>, request: RuledRequest): boolean => {
+  const { action, principal } = request
   if (principal === "agent" && nounOf(action) === "identity") return true
-  const rule = rules.find((rule) => fits(rule, asked))
+  const rule = rules.find((rule) => fits(rule, request))
   if (rule !== undefined) return rule.require
   return principal === "agent" && !isRead(action) && !letAlready(action)
 }

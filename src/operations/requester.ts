@@ -43,7 +43,7 @@ export interface Decider {
 }
 
 /** Keys that took each other's place are one. */
-const placeOf = ({ firstKeyId, keyId }: { readonly keyId: string; readonly firstKeyId?: string | undefined }) =>
+const holderOf = ({ firstKeyId, keyId }: { readonly keyId: string; readonly firstKeyId?: string | undefined }) =>
   firstKeyId ?? keyId
 
 /**
@@ -51,12 +51,12 @@ const placeOf = ({ firstKeyId, keyId }: { readonly keyId: string; readonly first
  * another one of the same identity. What an agent asked
  * may be decided by the identity that its thread acts for: that is whom it asks.
  */
-export const isOwn = ({ credential }: Requester, by: Decider) =>
+export const isOwnRequest = ({ credential }: Requester, by: Decider) =>
   credential.type === "key" &&
-  (placeOf(credential) === placeOf(by) || (credential.identity !== undefined && credential.identity === by.identity))
+  (holderOf(credential) === holderOf(by) || (credential.identity !== undefined && credential.identity === by.identity))
 
 /** Whether that credential asked for it. */
 export const hasAsked = ({ credential, principal }: Requester, by: Decider & { readonly principal: Principal }) =>
   credential.type === "key"
-    ? placeOf(credential) === placeOf(by)
+    ? holderOf(credential) === holderOf(by)
     : by.principal.type === "agent" && by.principal.id === principal.id

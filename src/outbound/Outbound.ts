@@ -10,10 +10,10 @@ import { Context, Effect, Layer } from "effect"
 import { Readable } from "node:stream"
 import { guardedConnector, type Resolve, systemResolve } from "./connector.ts"
 import { type ExchangeRequest, type Caps, exchange } from "./exchange.ts"
-import { asOutboundFailure, failed, type OutboundFailure } from "./OutboundFailure.ts"
+import { asOutboundFailure, outboundFailure, type OutboundFailure } from "./OutboundFailure.ts"
 import { makePools, type PoolLimits, usualPools } from "./pools.ts"
 import type { Reach } from "../domain/url.ts"
-import { refuseUrl, type UrlProblem } from "./urls.ts"
+import { urlProblemOf, type UrlProblem } from "./urls.ts"
 
 export interface OutboundRequest {
   /** Who asks: its connections are its own. */
@@ -95,16 +95,16 @@ const make = Effect.fnUntraced(function* ({
 
   const send = async (
     workspace: string,
-    asked: ExchangeRequest,
+    request: ExchangeRequest,
     caps: Caps,
     reach: Reach | undefined,
     signal: AbortSignal
   ) => {
-    const problem = refuseUrl(asked.url, { allowPrivateNetwork, reach })
-    if (problem !== undefined) throw failed(problem.reason, problem.message)
-    const { dispatcher, done } = pools.lend(workspace, asked.url.origin)
+    const problem = urlProblemOf(request.url, { allowPrivateNetwork, reach })
+    if (problem !== undefined) throw outboundFailure(problem.reason, problem.message)
+    const { dispatcher, done } = pools.lend(workspace, request.url.origin)
     try {
-      const answer = await exchange(dispatcher, asked, caps, signal)
+      const answer = await exchange(dispatcher, request, caps, signal)
       answer.body.once("close", done)
       return answer
     } catch (error) {
@@ -117,9 +117,12 @@ const make = Effect.fnUntraced(function* ({
     { body, headers = {}, maxBytes, method, reach, timeoutMs, url, workspace }: OutboundRequest,
     signal: AbortSignal
   ): Promise<OutboundAnswer> => {
-    if (!URL.canParse(url)) throw failed("forbidden_url", "not a URL")
+    if (!URL.canParse(url)) throw outboundFailure("forbidden_url", "not a URL")
     const late = new AbortController()
-    const timer = setTimeout(() => late.abort(failed("timeout", `no whole answer within ${timeoutMs} ms`)), timeoutMs)
+    const timer = setTimeout(
+      () => late.abort(outboundFailure("timeout", `no whole answer within ${timeoutMs} ms`)),
+      timeoutMs
+    )
     try {
       const caps = { headerTimeoutMs: timeoutMs, bodyTimeoutMs: timeoutMs, maxBytes }
       const answer = await send(
@@ -158,8 +161,8 @@ const make = Effect.fnUntraced(function* ({
         // Bodies that go out are small and known: read whole, they have a length and can be of any kind that fetch
         // takes.
         const body = sent.body === null ? undefined : new Uint8Array(await sent.arrayBuffer())
-        const asked = { method: sent.method, url: new URL(sent.url), headers: Object.fromEntries(sent.headers), body }
-        const answer = await send(workspace, asked, caps, reach, sent.signal)
+        const request = { method: sent.method, url: new URL(sent.url), headers: Object.fromEntries(sent.headers), body }
+        const answer = await send(workspace, request, caps, reach, sent.signal)
         const bodiless = answer.status === 204 || answer.status === 205
         if (bodiless) answer.body.resume()
         return new Response(bodiless ? null : Readable.toWeb(answer.body), {
@@ -169,6 +172,6 @@ const make = Effect.fnUntraced(function* ({
       }
     },
 
-    refuses: (url) => refuseUrl(url, { allowPrivateNetwork })
+    refuses: (url) => urlProblemOf(url, { allowPrivateNetwork })
   })
 })

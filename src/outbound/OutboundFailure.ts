@@ -40,7 +40,7 @@ export class OutboundFailure extends Error {
 }
 
 /** Only time, connections and broken answers may be better the next time. */
-export const failed = (
+export const outboundFailure = (
   reason: OutboundReason,
   message: string,
   retryable = reason === "timeout" || reason === "connect"

@@ -9,7 +9,7 @@ import { lookup as systemLookup, type LookupAddress } from "node:dns"
 import { isIP, type LookupFunction } from "node:net"
 import { buildConnector } from "undici"
 import { isAllowed } from "./addresses.ts"
-import { failed, OutboundFailure } from "./OutboundFailure.ts"
+import { outboundFailure, OutboundFailure } from "./OutboundFailure.ts"
 
 /** All addresses of a name, or an error. */
 export type Resolve = (
@@ -27,7 +27,7 @@ export interface ConnectorOptions {
   readonly resolve: Resolve
 }
 
-const forbidden = () => failed("forbidden_address", "the host leads to an address that is not a public one")
+const forbidden = () => outboundFailure("forbidden_address", "the host leads to an address that is not a public one")
 
 /** System and TLS codes only: messages of errors name addresses. */
 const connectCodeOf = (error: Error) =>
@@ -35,7 +35,10 @@ const connectCodeOf = (error: Error) =>
 
 const noConnection = (error: Error) => {
   const code = connectCodeOf(error)
-  return failed("connect", code === undefined ? "no connection to the server" : `no connection to the server (${code})`)
+  return outboundFailure(
+    "connect",
+    code === undefined ? "no connection to the server" : `no connection to the server (${code})`
+  )
 }
 
 export const guardedConnector = ({

@@ -11,7 +11,7 @@ import { pipeline, Transform } from "node:stream"
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib"
 import type { Dispatcher } from "undici"
 import { errors } from "undici"
-import { asOutboundFailure, failed, type OutboundFailure } from "./OutboundFailure.ts"
+import { asOutboundFailure, outboundFailure, type OutboundFailure } from "./OutboundFailure.ts"
 
 export interface ExchangeRequest {
   readonly method: string
@@ -40,7 +40,7 @@ const decoders = { gzip: createGunzip, "x-gzip": createGunzip, br: createBrotliD
 type Coding = keyof typeof decoders
 const isCoding = (text: string): text is Coding => Object.hasOwn(decoders, text)
 
-const tooLarge = (most: number) => failed("too_large", `the body is larger than ${most} bytes`)
+const tooLarge = (most: number) => outboundFailure("too_large", `the body is larger than ${most} bytes`)
 
 /** Passes on at most so many bytes of what was sent (X2). */
 const counted = (most: number) => {
@@ -62,13 +62,13 @@ const failureOf = (error: unknown): OutboundFailure => {
   const known = asOutboundFailure(error)
   if (known !== undefined) return known
   const code = undiciCodeOf(error)
-  if (error instanceof errors.HeadersOverflowError) return failed("too_large", "the headers are too large")
-  if (error instanceof errors.InvalidArgumentError) return failed("protocol", "the request is not valid HTTP")
+  if (error instanceof errors.HeadersOverflowError) return outboundFailure("too_large", "the headers are too large")
+  if (error instanceof errors.InvalidArgumentError) return outboundFailure("protocol", "the request is not valid HTTP")
   if (error instanceof errors.HTTPParserError || error instanceof errors.ResponseContentLengthMismatchError)
-    return failed("protocol", "the answer is not valid HTTP")
-  if (/^(Z_|ERR_BROTLI|ERR__ERROR)/.test(code)) return failed("protocol", "the body cannot be decoded")
+    return outboundFailure("protocol", "the answer is not valid HTTP")
+  if (/^(Z_|ERR_BROTLI|ERR__ERROR)/.test(code)) return outboundFailure("protocol", "the body cannot be decoded")
   // Else the connection broke, before the headers or within the body.
-  return failed("protocol", "the connection was lost", true)
+  return outboundFailure("protocol", "the connection was lost", true)
 }
 
 /** One value a name, as `Headers` joins them. */
@@ -92,7 +92,7 @@ const plainHeaders = (
 /** Resolves once the headers are there; rejects with OutboundFailure, or with the reason of the caller's abort. */
 export const exchange = async (
   dispatcher: Dispatcher,
-  asked: ExchangeRequest,
+  request: ExchangeRequest,
   caps: Caps,
   signal?: AbortSignal
 ): Promise<Answered> => {
@@ -102,23 +102,23 @@ export const exchange = async (
   const onAbort = () => ended.abort(signal?.reason)
   signal?.addEventListener("abort", onAbort, { once: true })
   const expires = (what: string, ms: number) =>
-    setTimeout(() => ended.abort(failed("timeout", `${what} within ${ms} ms`)), ms)
+    setTimeout(() => ended.abort(outboundFailure("timeout", `${what} within ${ms} ms`)), ms)
   let timer = expires("no answer", headerTimeoutMs)
   const over = () => {
     clearTimeout(timer)
     signal?.removeEventListener("abort", onAbort)
   }
   /** The caller's own reason is the caller's; everything else is ours. */
-  const told = (error: unknown) =>
+  const reasonOf = (error: unknown) =>
     signal?.aborted === true ? signal.reason : failureOf(ended.signal.aborted ? ended.signal.reason : error)
 
   try {
     const answer = await dispatcher.request({
-      origin: asked.url.origin,
-      path: asked.url.pathname + asked.url.search,
-      method: asked.method,
-      headers: { "user-agent": "troupe", "accept-encoding": accepted, ...asked.headers },
-      body: asked.body ?? null,
+      origin: request.url.origin,
+      path: request.url.pathname + request.url.search,
+      method: request.method,
+      headers: { "user-agent": "troupe", "accept-encoding": accepted, ...request.headers },
+      body: request.body ?? null,
       signal: ended.signal
     })
     const refuse = (failure: OutboundFailure) => {
@@ -127,19 +127,19 @@ export const exchange = async (
     }
     const { headers, statusCode: status } = answer
     if (status >= 300 && status < 400)
-      throw refuse(failed("redirect", `the server answered with a redirect (${status})`))
+      throw refuse(outboundFailure("redirect", `the server answered with a redirect (${status})`))
     if (status < 200 || status > 599)
-      throw refuse(failed("protocol", `the server answered with a status that is none (${status})`))
+      throw refuse(outboundFailure("protocol", `the server answered with a status that is none (${status})`))
     const coding = String(headers["content-encoding"] ?? "identity")
       .trim()
       .toLowerCase()
     // Where the parser takes nothing for a body.
-    const empty = status === 204 || asked.method === "HEAD" || headers["content-length"] === "0"
+    const empty = status === 204 || request.method === "HEAD" || headers["content-length"] === "0"
     const bodiless = empty || status === 205
     const decoding = !bodiless && coding !== "identity" && coding !== ""
     // One coding, and one that was asked for: a stack of them is nobody's need.
     if (decoding && !isCoding(coding))
-      throw refuse(failed("protocol", "the body has a content coding that was not asked for"))
+      throw refuse(outboundFailure("protocol", "the body has a content coding that was not asked for"))
     if (!bodiless && Number(headers["content-length"] ?? 0) > maxBytes) throw refuse(tooLarge(maxBytes))
 
     clearTimeout(timer)
@@ -151,12 +151,12 @@ export const exchange = async (
       return { status, headers: plain, body: answer.body }
     }
     const stages = decoding && isCoding(coding) ? [counted(maxBytes), decoders[coding]()] : []
-    const body = new ReportedBody(told, maxBytes)
+    const body = new ReportedBody(reasonOf, maxBytes)
     pipeline([answer.body, ...stages, body], over)
     return { status, headers: plain, body }
   } catch (error) {
     over()
-    throw told(error)
+    throw reasonOf(error)
   }
 }
 
@@ -165,8 +165,8 @@ export const exchange = async (
  * said.
  */
 class ReportedBody extends Transform {
-  readonly #told: (error: unknown) => unknown
-  constructor(told: (error: unknown) => unknown, most: number) {
+  readonly #reasonOf: (error: unknown) => unknown
+  constructor(reasonOf: (error: unknown) => unknown, most: number) {
     let bytes = 0
     super({
       transform: (chunk: Uint8Array, _, done) => {
@@ -175,10 +175,10 @@ class ReportedBody extends Transform {
         else done(null, chunk)
       }
     })
-    this.#told = told
+    this.#reasonOf = reasonOf
   }
   override _destroy(error: Error | null, done: (error: Error | null) => void) {
-    const told = error === null ? null : this.#told(error)
-    done(told === null || told instanceof Error ? told : new DOMException("aborted", "AbortError"))
+    const reason = error === null ? null : this.#reasonOf(error)
+    done(reason === null || reason instanceof Error ? reason : new DOMException("aborted", "AbortError"))
   }
 }

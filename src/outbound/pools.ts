@@ -10,7 +10,7 @@
  */
 import { type buildConnector, type Dispatcher, Pool } from "undici"
 import { adjust, outboundConnections, outboundRefused, record } from "../telemetry/metrics.ts"
-import { failed } from "./OutboundFailure.ts"
+import { outboundFailure } from "./OutboundFailure.ts"
 
 export interface PoolLimits {
   /** Of a workspace. */
@@ -47,7 +47,7 @@ export interface Pools {
 
 const full = (why: "origins" | "connections", message: string) => {
   record(outboundRefused.with({ why }))
-  return failed("connect", message)
+  return outboundFailure("connect", message)
 }
 
 interface Origin {

@@ -12,7 +12,7 @@ export interface UrlRules {
 export type UrlProblem = { readonly reason: "forbidden_url" | "forbidden_address"; readonly message: string }
 
 /** Why a URL is never asked, whatever its host's name leads to; undefined where it may be. */
-export const refuseUrl = (text: string | URL, { allowPrivateNetwork, reach }: UrlRules): UrlProblem | undefined => {
+export const urlProblemOf = (text: string | URL, { allowPrivateNetwork, reach }: UrlRules): UrlProblem | undefined => {
   const url = typeof text === "string" ? parseUrl(text) : text
   const forbidden = (message: string): UrlProblem => ({ reason: "forbidden_url", message })
   if (url === undefined) return forbidden("not a URL")

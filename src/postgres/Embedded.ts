@@ -17,7 +17,7 @@ import { join } from "node:path"
 import pg from "pg"
 import { account } from "./account.ts"
 import { locate, reachable, sharedHome } from "./binaries.ts"
-import { type Cluster, freePort, halt, initialise, isInitialised, postmaster, start } from "./cluster.ts"
+import { type Cluster, freePort, halt, initialise, isInitialised, postmaster, startPostgres } from "./cluster.ts"
 import { ensureDataFolder } from "./dataFolder.ts"
 import { type Leash, makeLeash } from "./leash.ts"
 import { holder, lock } from "./lock.ts"
@@ -145,7 +145,7 @@ const prepare = async (
   await disownPidFile(folder)
   const log = join(dataFolder, "postgres.log")
   const { port } = kept
-  return { up: () => start(cluster, port, settings, log, hold), kept, folder, remarks }
+  return { up: () => startPostgres(cluster, port, settings, log, hold), kept, folder, remarks }
 }
 
 export class Embedded extends Context.Service<

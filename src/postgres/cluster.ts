@@ -144,7 +144,7 @@ export const serverFlags = (cluster: Cluster, port: number, settings: Readonly<R
  * before we have drained. Its log goes to `log`. Resolves when it accepts connections; `started` is given
  * what asks it to end as soon as there is something to ask.
  */
-export const start = async (
+export const startPostgres = async (
   cluster: Cluster,
   port: number,
   settings: Readonly<Record<string, string>>,
@@ -167,7 +167,7 @@ export const start = async (
       .once("error", (error) => (ended = error.message))
       .once("exit", (code, signal) => (ended = `${code ?? signal}`))
     child.unref()
-    await ready(
+    await untilReady(
       cluster.folder,
       () => ended,
       () => readFile(log, "utf8")
@@ -179,7 +179,7 @@ export const start = async (
 }
 
 /** Waits until postmaster.pid says ready (recovery of a large WAL may take a while): at most 60 s. */
-export const ready = async (folder: string, ended: () => string | undefined, log: () => Promise<string>) => {
+export const untilReady = async (folder: string, ended: () => string | undefined, log: () => Promise<string>) => {
   for (const until = performance.now() + 60_000; performance.now() < until; ) {
     if ((await postmaster(folder))?.ready) return
     const reason = ended()

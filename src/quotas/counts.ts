@@ -31,7 +31,7 @@ const counting = (workspace: string, resource: Counted, most?: number) => {
 }
 
 /** Whether as many are there as may be. */
-export const isFull = async (tx: Db, workspace: string, resource: Counted, limit: number): Promise<boolean> => {
+export const isQuotaFull = async (tx: Db, workspace: string, resource: Counted, limit: number): Promise<boolean> => {
   // Not `for update`: that would wait for every row being written that refers to the workspace.
   await tx
     .selectFrom("workspaces")

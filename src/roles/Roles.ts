@@ -82,8 +82,8 @@ const make = Effect.gen(function* () {
   const of = Effect.fnUntraced(function* (workspace: string, roleIds: ReadonlyArray<string>) {
     const known = new Map(roleIds.map((id) => [id, find(workspace, id)]))
     const missing = [...known].flatMap(([id, role]) => (role === undefined ? [id] : []))
-    const asked = missing.length === 0 ? undefined : yield* read(workspace, missing)
-    return roleIds.map((id) => known.get(id) ?? asked?.get(id) ?? deniesAll(id))
+    const found = missing.length === 0 ? undefined : yield* read(workspace, missing)
+    return roleIds.map((id) => known.get(id) ?? found?.get(id) ?? deniesAll(id))
   })
 
   return Roles.of({ of, forget })

@@ -99,18 +99,18 @@ const notLookedUp = Symbol("not looked up")
 /** A role that is asked about one call: each of its paths is followed when it is first needed, and once. */
 export interface Considered {
   readonly role: CompiledRole
-  readonly asked: ToolAsked
+  readonly call: ToolAsked
   readonly found: Array<unknown>
 }
 
-export const consider = (roles: ReadonlyArray<CompiledRole>, asked: ToolAsked): ReadonlyArray<Considered> =>
-  roles.map((role) => ({ role, asked, found: new Array<unknown>(role.paths.length).fill(notLookedUp) }))
+export const consider = (roles: ReadonlyArray<CompiledRole>, call: ToolAsked): ReadonlyArray<Considered> =>
+  roles.map((role) => ({ role, call, found: new Array<unknown>(role.paths.length).fill(notLookedUp) }))
 
 /** Whether all hold; `unasked` is what one counts for that cannot be asked (V4). */
-const hold = ({ asked, found, role }: Considered, conditions: ReadonlyArray<CompiledCondition>, unasked: boolean) => {
+const hold = ({ call, found, role }: Considered, conditions: ReadonlyArray<CompiledCondition>, unasked: boolean) => {
   for (const { holds, path } of conditions) {
     let held = found[path]
-    if (held === notLookedUp) held = found[path] = role.paths[path]!(asked.input)
+    if (held === notLookedUp) held = found[path] = role.paths[path]!(call.input)
     if (!(holds(held) ?? unasked)) return false
   }
   return true
@@ -118,19 +118,19 @@ const hold = ({ asked, found, role }: Considered, conditions: ReadonlyArray<Comp
 
 /** Whether the grant is about the call. */
 export const allows = (considered: Considered, grant: CompiledGrant) =>
-  (considered.asked.readOnly || !grant.readOnly) &&
-  grant.selects(considered.asked.name) &&
+  (considered.call.readOnly || !grant.readOnly) &&
+  grant.selects(considered.call.name) &&
   hold(considered, grant.conditions, false)
 
 /** Whether the denial is about the call. */
 export const denies = (considered: Considered, denial: CompiledEntry) =>
-  denial.selects(considered.asked.name) && hold(considered, denial.conditions, true)
+  denial.selects(considered.call.name) && hold(considered, denial.conditions, true)
 
 const nothingAllows: RoleVerdict = { decision: "deny", reason: "no role allows this tool with this input" }
 const plainlyAllowed: RoleVerdict = { decision: "allow" }
 
-export const evaluateRoles = (roles: ReadonlyArray<CompiledRole>, asked: ToolAsked): RoleVerdict => {
-  const all = consider(roles, asked)
+export const evaluateRoles = (roles: ReadonlyArray<CompiledRole>, call: ToolAsked): RoleVerdict => {
+  const all = consider(roles, call)
   for (const considered of all) {
     const { deny, id } = considered.role
     const index = deny.findIndex((denial) => denies(considered, denial))

@@ -21,8 +21,8 @@ export interface Explanation {
 
 const place = ({ index, list, roleId }: ExplainedMatch) => `the role ${roleId}, ${list}[${index}]`
 
-export const explain = (roles: ReadonlyArray<CompiledRole>, asked: ToolAsked): Explanation => {
-  const all = consider(roles, asked)
+export const explain = (roles: ReadonlyArray<CompiledRole>, call: ToolAsked): Explanation => {
+  const all = consider(roles, call)
   const denying = all.flatMap((considered) =>
     considered.role.deny.flatMap(
       (denial, index): ReadonlyArray<ExplainedMatch> =>
@@ -45,7 +45,7 @@ export const explain = (roles: ReadonlyArray<CompiledRole>, asked: ToolAsked): E
     )
   )
   const matched = [...denying, ...allowing]
-  const verdict = evaluateRoles(roles, asked)
+  const verdict = evaluateRoles(roles, call)
   if (verdict.decision === "deny") return { ...verdict, matched }
   const approving = allowing.find((match) => match.approval !== undefined)
   const deciding = approving ?? allowing[0]

@@ -20,7 +20,7 @@ import { toTimestamp } from "../domain/time.ts"
 import { freshId } from "../seed.ts"
 import { raiseAuthRevision } from "../keys/rows.ts"
 import type { Db } from "../database/handle.ts"
-import { isFull } from "../quotas/counts.ts"
+import { isQuotaFull } from "../quotas/counts.ts"
 import { behind, type Position } from "../database/newestFirst.ts"
 import { isNamed } from "../database/profileUses.ts"
 
@@ -87,7 +87,7 @@ export const createRole = async (
   by: Principal,
   at: number
 ): Promise<StoredRole | undefined> => {
-  if (await isFull(tx, workspace, "roles", limits.rolesPerWorkspace)) return undefined
+  if (await isQuotaFull(tx, workspace, "roles", limits.rolesPerWorkspace)) return undefined
   const body = bodyOf(input)
   const when = new Date(at)
   const row = { id: toUuid(freshId("role")), rev: 1, created_at: when, updated_at: when }

@@ -104,12 +104,12 @@ export const makeScheduleReader = (database: Pick<Database["Service"], "query">)
     max: 128,
     lanes: 2,
     run: async (requests) => {
-      const asked = requests.map(({ item }) => item)
+      const refs = requests.map(({ item }) => item)
       let rows: ReadonlyArray<Row & { readonly o: number }>
       try {
         rows = await database.query({
           ...many,
-          values: [places(asked), uuids(asked, ({ workspace }) => workspace), uuids(asked, ({ id }) => id)]
+          values: [places(refs), uuids(refs, ({ workspace }) => workspace), uuids(refs, ({ id }) => id)]
         })
       } catch (cause) {
         if (!isUnavailable(cause)) throw cause

@@ -23,7 +23,7 @@ import { type CronProblem, cronProblem } from "./cron.ts"
 import { heldSchedule, readAnySchedule } from "./reading.ts"
 import { ScheduleInput, type SchedulePatch } from "./schedule.ts"
 import { type ScheduleSettings, settled } from "./settled.ts"
-import { type StoredSchedule, settingsOf } from "./shown.ts"
+import { type StoredSchedule, scheduleSettingsOf } from "./shown.ts"
 import { targetThread } from "./target.ts"
 
 /** Who makes, changes or runs one: in a turn, with that turn's hops. */
@@ -221,7 +221,7 @@ export const patchSchedule = async (
   const merged = decodeInput(mergePatch(withoutOther(found.input, patch), { ...patch }))
   if (Result.isFailure(merged)) return { refused: "invalid", cause: merged.failure }
   const input = settled(merged.success)
-  const isForced = settingsOf(found).disabledReason !== undefined
+  const isForced = scheduleSettingsOf(found).disabledReason !== undefined
   // What was disabled by force is enabled again by saying so, and by nothing else.
   const enablesAnew = isForced && patch.enabled !== undefined && patch.enabled !== false
   if (isDeepStrictEqual(input, found.input) && !enablesAnew) return found

@@ -40,7 +40,7 @@ interface Carry extends Known {
   readonly lastTurn?: { readonly threadId: string; readonly turnId: string } | null
 }
 
-const carryOf = ({ carry }: StoredSchedule): Carry => JSON.parse(long(carry))
+const readCarry = ({ carry }: StoredSchedule): Carry => JSON.parse(long(carry))
 
 export const clockworkOf = ({ anchor, input: { endAt, trigger } }: StoredSchedule): Clockwork => ({
   trigger,
@@ -49,8 +49,8 @@ export const clockworkOf = ({ anchor, input: { endAt, trigger } }: StoredSchedul
 })
 
 /** As they hold: what its actor has decided counts too. */
-export const settingsOf = (schedule: StoredSchedule) => {
-  const carry = carryOf(schedule)
+export const scheduleSettingsOf = (schedule: StoredSchedule) => {
+  const carry = readCarry(schedule)
   // What its actor has decided holds until somebody enables it.
   const forced = beginsAnew(schedule, carry) ? undefined : (carry.disabledReason ?? undefined)
   return {
@@ -63,8 +63,8 @@ export const settingsOf = (schedule: StoredSchedule) => {
 const mostShown = 5
 
 const instantsOf = (schedule: StoredSchedule): ReadonlyArray<string> => {
-  if (!settingsOf(schedule).enabled) return []
-  const carry = carryOf(schedule)
+  if (!scheduleSettingsOf(schedule).enabled) return []
+  const carry = readCarry(schedule)
   const clockwork = clockworkOf(schedule)
   const found: Array<number> = []
   let instant =
@@ -76,12 +76,12 @@ const instantsOf = (schedule: StoredSchedule): ReadonlyArray<string> => {
   return found.map(toTimestamp)
 }
 
-export const shown = (schedule: StoredSchedule): Schedule => {
-  const { last, lastTurn } = carryOf(schedule)
+export const shownSchedule = (schedule: StoredSchedule): Schedule => {
+  const { last, lastTurn } = readCarry(schedule)
   return {
     id: schedule.id,
     agentId: schedule.agentId,
-    ...settingsOf(schedule),
+    ...scheduleSettingsOf(schedule),
     nextInstants: instantsOf(schedule),
     ...(last === null || last === undefined ? {} : { lastRunAt: toTimestamp(last.at), lastStatus: last.status }),
     ...(lastTurn === null || lastTurn === undefined
@@ -94,16 +94,16 @@ export const shown = (schedule: StoredSchedule): Schedule => {
 }
 
 /**
- * Runs that have come to nothing yet, newest first: `asked` has those that the schedule's actor may not have heard of,
- * as of a moment before the schedule was read.
+ * Runs that have come to nothing yet, newest first: `unheard` has those that the schedule's actor may not have heard
+ * of, as of a moment before the schedule was read.
  */
-export const openRuns = (schedule: StoredSchedule, asked: ReadonlyArray<ScheduleRun>): ReadonlyArray<ScheduleRun> => {
-  const { firing, held, queued = [] } = carryOf(schedule)
+export const openRuns = (schedule: StoredSchedule, unheard: ReadonlyArray<ScheduleRun>): ReadonlyArray<ScheduleRun> => {
+  const { firing, held, queued = [] } = readCarry(schedule)
   const known = [...queued.toReversed(), firing, held].flatMap((run) =>
     run === null || run === undefined ? [] : [startingRun(schedule.id, run.runId, run.scheduledAt, run.by)]
   )
   const heard = new Set(known.map(({ id }) => id))
-  return [...known, ...asked.filter(({ id }) => !heard.has(id))].sort(
+  return [...known, ...unheard.filter(({ id }) => !heard.has(id))].sort(
     (a, b) => Date.parse(b.scheduledAt) - Date.parse(a.scheduledAt)
   )
 }

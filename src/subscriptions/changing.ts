@@ -26,7 +26,12 @@ import { takePlace } from "./enlisting.ts"
 import * as refusals from "./refusals.ts"
 import { readSubscription, type StoredSubscription, wasChanged } from "./rows.ts"
 import { seedId } from "./seedId.ts"
-import { settingsOf, SubscriptionChange, type SubscriptionInput, type SubscriptionPatch } from "./subscription.ts"
+import {
+  subscriptionSettingsOf,
+  SubscriptionChange,
+  type SubscriptionInput,
+  type SubscriptionPatch
+} from "./subscription.ts"
 import { Subscriptions } from "./Subscriptions.ts"
 
 /** Who changes it. `seed`: what the request is known by where it comes again. */
@@ -127,18 +132,18 @@ export const makeChanging = Effect.gen(function* () {
   /** What making it would be refused with. */
   const checkCreate = Effect.fnUntraced(function* (by: ChangedBy, made: NewSubscription) {
     const { workspace } = by
-    yield* checked(by, made.agentId, settingsOf(made))
+    yield* checked(by, made.agentId, subscriptionSettingsOf(made))
     yield* withdrawing<void, NoPlaceWords | "tried">("subscriptions.place (tried)", async (tx) => {
       const placed = await place(tx, workspace, made, freshId("subscription"))
       return Result.fail(Result.isFailure(placed) ? placed.failure : "tried")
     }).pipe(Effect.catch((failure) => (failure === "tried" ? Effect.void : Effect.fail(failure))))
   })
 
-  const create = Effect.fnUntraced(function* (asked: ChangedBy, made: NewSubscription) {
-    const { principal: by, seed, workspace } = asked
+  const create = Effect.fnUntraced(function* (changedBy: ChangedBy, made: NewSubscription) {
+    const { principal: by, seed, workspace } = changedBy
     const { agentId, enabled = true, feedId } = made
-    const settings = settingsOf(made)
-    yield* checked(asked, agentId, settings)
+    const settings = subscriptionSettingsOf(made)
+    yield* checked(changedBy, agentId, settings)
     const id = seed === undefined ? freshId("subscription") : seedId(workspace, seed)
     const { lastSeq } = yield* withdrawing<Placed, NoPlaceWords>("subscriptions.place", (tx) =>
       place(tx, workspace, made, id)
@@ -158,11 +163,11 @@ export const makeChanging = Effect.gen(function* () {
   const meant = Effect.fnUntraced(function* (by: ChangedBy, { fits, patch, subscriptionId }: SubscriptionEdit) {
     const { workspace } = by
     const stored = yield* find(workspace, subscriptionId)
-    if (fits?.(stored.version) === false) return yield* Effect.fail(refusals.changed)
+    if (fits?.(stored.version) === false) return yield* Effect.fail(refusals.subscriptionChanged)
     const whole = merged(changeable(stored), patch)
     if (Result.isFailure(whole))
       return yield* Effect.fail<refusals.UnfitSettings>({ _tag: "UnfitSettings", cause: whole.failure })
-    const settings = settingsOf(whole.success)
+    const settings = subscriptionSettingsOf(whole.success)
     yield* checked(by, stored.subscription.agentId, settings, stored.settings)
     const { enabled = true } = whole.success
     const { cursor } = patch
@@ -175,11 +180,11 @@ export const makeChanging = Effect.gen(function* () {
     return { stored, settings, enabled: isEnabled, ...(cursor === undefined ? {} : { cursor }) }
   })
 
-  const update = Effect.fnUntraced(function* (asked: ChangedBy, patched: SubscriptionEdit) {
-    const { principal: by, workspace } = asked
+  const update = Effect.fnUntraced(function* (changedBy: ChangedBy, patched: SubscriptionEdit) {
+    const { principal: by, workspace } = changedBy
     const { subscriptionId: id } = patched
     // A2: asked before the version is, which the change itself has raised.
-    const { seed } = asked
+    const { seed } = changedBy
     if (
       seed !== undefined &&
       (yield* database.run("subscriptions.changed", (db) => wasChanged(db, workspace, id, seed)))
@@ -187,7 +192,7 @@ export const makeChanging = Effect.gen(function* () {
       return yield* find(workspace, id)
     const change = seed ?? freshId("subscription")
     yield* Effect.gen(function* () {
-      const { stored, ...wanted } = yield* meant(asked, patched)
+      const { stored, ...wanted } = yield* meant(changedBy, patched)
       yield* subscriptions
         .configure({
           workspace,
@@ -202,7 +207,7 @@ export const makeChanging = Effect.gen(function* () {
     }).pipe(
       Effect.retry({
         times: attempts - 1,
-        while: (refused) => refused === refusals.changed && patched.fits === undefined
+        while: (refused) => refused === refusals.subscriptionChanged && patched.fits === undefined
       })
     )
     return yield* find(workspace, id)
@@ -213,14 +218,14 @@ export const makeChanging = Effect.gen(function* () {
     { fits, subscriptionId }: Omit<SubscriptionEdit, "patch">
   ) {
     const stored = yield* find(workspace, subscriptionId)
-    return fits?.(stored.version) === false ? yield* Effect.fail(refusals.changed) : stored
+    return fits?.(stored.version) === false ? yield* Effect.fail(refusals.subscriptionChanged) : stored
   })
 
   const remove = Effect.fnUntraced(function* (
     { seed, workspace }: Pick<ChangedBy, "seed" | "workspace">,
-    asked: Omit<SubscriptionEdit, "patch">
+    edit: Omit<SubscriptionEdit, "patch">
   ) {
-    const known = yield* Effect.result(found(workspace, asked))
+    const known = yield* Effect.result(found(workspace, edit))
     if (Result.isFailure(known)) {
       // A2: it was there when it was asked for.
       if (seed !== undefined && known.failure === refusals.noSubscription) return
@@ -228,7 +233,7 @@ export const makeChanging = Effect.gen(function* () {
     }
     const { version } = known.success
     yield* subscriptions
-      .remove(workspace, asked.subscriptionId, asked.fits === undefined ? undefined : version)
+      .remove(workspace, edit.subscriptionId, edit.fits === undefined ? undefined : version)
       .pipe(Effect.mapError(refusals.refusedBy))
   })
 

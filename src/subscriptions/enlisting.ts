@@ -1,5 +1,5 @@
 /**
- * What a feed knows of its subscriptions: a place for one that is to be made, and what appends judge by.
+ * A feed knows its subscriptions: it has a place for one that is to be made, and what appends judge by.
  *
  * E1. A change of a row holds the feed's row and raises its revision: an append has either been judged by it, or
  *     ends before the seq that is told here. The same change told again is answered with the same seq. So is a change
@@ -100,7 +100,7 @@ export interface Enlisting {
     | undefined
 }
 
-interface Told {
+interface EnlistedRow {
   readonly told_seq: string | null
   readonly told_from: string | null
 }
@@ -115,10 +115,10 @@ export const enlist = async (tx: Tx, workspace: string, { agentId, as, feedId, i
     where workspace = ${space}::uuid and id = ${feed}::uuid`.execute(tx)
   const own = toUuid(id)
   const { rows } = await (as === undefined
-    ? sql<Told>`delete from subscribers
+    ? sql<EnlistedRow>`delete from subscribers
           where workspace = ${space}::uuid and feed = ${feed}::uuid and id = ${own}::uuid
           returning null as told_seq, null as told_from`
-    : sql<Told>`insert into subscribers (workspace, feed, id, agent, listed, condition, include_self, created_at,
+    : sql<EnlistedRow>`insert into subscribers (workspace, feed, id, agent, listed, condition, include_self, created_at,
             told_version, told_seq)
           select ${space}::uuid, ${feed}::uuid, ${own}::uuid, ${toUuid(agentId)}::uuid, ${as.listed},
             ${as.condition ?? null}, ${as.includeSelf}, clock_timestamp(), ${version}::int, ${held.last_seq}::bigint

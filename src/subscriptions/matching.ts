@@ -1,5 +1,5 @@
 /**
- * Which subscriptions an append wakes, found out by the node that appends.
+ * The node that appends finds out which subscriptions the append wakes.
  *
  * M1. Judged before the feed's row is held, by what this node remembers of the feed's subscriptions; where the row's
  *     revision says that they are others, they are read and judged anew in the transaction.
@@ -47,7 +47,8 @@ const heldFeeds = 10_000
 const known = new LRUCache<string, Known>({ max: heldFeeds })
 
 /** Messages of an agent's own, by tool or lease, are passed over unless it wants them. */
-export const isOwn = (principal: Principal, agentId: string) => principal.type === "agent" && principal.id === agentId
+export const isOwnMessage = (principal: Principal, agentId: string) =>
+  principal.type === "agent" && principal.id === agentId
 
 /** What nobody has judged yet may match anywhere. */
 const anywhere = (id: string, messages: ReadonlyArray<unknown>): Hit => ({
@@ -65,8 +66,8 @@ const hitOf = (id: string, said: ReadonlyArray<ConditionSays>): ReadonlyArray<Hi
 }
 
 /** Those that want messages of this principal. What only the feed knows is not known yet. */
-const asked = ({ subscribers }: Known, principal: Principal) =>
-  subscribers.filter(({ agentId, includeSelf }) => includeSelf || !isOwn(principal, agentId))
+const wanting = ({ subscribers }: Known, principal: Principal) =>
+  subscribers.filter(({ agentId, includeSelf }) => includeSelf || !isOwnMessage(principal, agentId))
 
 const judgedOf = (messages: ReadonlyArray<SentMessage>, principal: Principal): ReadonlyArray<JudgedMessage> =>
   messages.map(({ data, tags = [], text }) => ({ text, tags, data, principal, seq: 0, appendedAt: 0 }))
@@ -93,7 +94,7 @@ const judgeHere = (
   })
 
 /** M1: undefined where this node remembers nothing of the feed. */
-export const judge = (
+export const judgeMessages = (
   conditions: ConditionJudge["Service"],
   workspace: string,
   feedId: string,
@@ -103,7 +104,7 @@ export const judge = (
   const found = known.get(workspace + feedId)
   if (found === undefined) return Effect.succeed(undefined)
   const { rev } = found
-  const subscribers = asked(found, principal)
+  const subscribers = wanting(found, principal)
   const messages = judgedOf(sent, principal)
   const isCostly = ({ condition }: Subscriber) => condition.isCostly && !condition.needsPlace
   const until = performance.now() + mostMs
@@ -166,7 +167,10 @@ export const tellSubscribers = async (
   if (judged?.rev !== rev) {
     const read = { rev, subscribers: rev === 0 ? [] : await readSubscribers(tx, space, feed) }
     known.set(workspace + feedId, read)
-    judged = { rev, hits: judgeHere(asked(read, principal), judgedOf(messages, principal), performance.now() + mostMs) }
+    judged = {
+      rev,
+      hits: judgeHere(wanting(read, principal), judgedOf(messages, principal), performance.now() + mostMs)
+    }
   }
   const notices = judged.hits.flatMap(({ exact, id, places }) => {
     const matching = places.flatMap((place) => seqs.get(place) ?? [])

@@ -51,7 +51,7 @@ const refuseAsAny = (error: CommonWord, message: string, more: Omit<Words, "mess
 
 export const noSubscription = refuseAsAny("not_found", "no such subscription")
 const noAgent = refuseAsAny("not_found", "no such agent")
-export const changed = refuse("precondition_failed", "If-Match: the subscription has changed since")
+export const subscriptionChanged = refuse("precondition_failed", "If-Match: the subscription has changed since")
 export const feedArchived = refuse("feed_archived", "the feed is archived")
 export const agentArchived = refuse("agent_archived", "the agent is archived")
 const feedNotFound = refuse("feed_not_found", "feedId: no such feed")
@@ -102,7 +102,7 @@ export const refusedBy = (failure: SubscriptionFailure) => {
     case "NoSubscription":
       return noSubscription
     case "SubscriptionChanged":
-      return changed
+      return subscriptionChanged
     case "SubscriptionUnavailable":
       return unavailable
   }

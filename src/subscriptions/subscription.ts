@@ -12,7 +12,7 @@ import {
   ConditionText,
   Intent,
   PassedReason,
-  says,
+  subscriptionWords,
   Screen,
   ScreenInstructions,
   SubscriptionName,
@@ -28,14 +28,14 @@ const cursorSays = "Seq up to which messages are passed over. Absent: all that t
 /** The body of a create. */
 export const SubscriptionInput = Schema.Struct({
   feedId: described(FeedId, "The feed whose messages it looks at."),
-  name: described(Schema.optionalKey(SubscriptionName), says.name),
-  cadence: described(Schema.optionalKey(Cadence), says.cadence),
-  target: described(Schema.optionalKey(Target), says.target),
-  condition: described(Schema.optionalKey(ConditionText), says.condition),
-  intent: described(Schema.optionalKey(Intent), says.intent),
-  includeSelf: described(Schema.optionalKey(Schema.Boolean), says.includeSelf),
-  screen: described(Schema.optionalKey(Screen), says.screen),
-  identity: Schema.optionalKey(identityOf(says.identity)),
+  name: described(Schema.optionalKey(SubscriptionName), subscriptionWords.name),
+  cadence: described(Schema.optionalKey(Cadence), subscriptionWords.cadence),
+  target: described(Schema.optionalKey(Target), subscriptionWords.target),
+  condition: described(Schema.optionalKey(ConditionText), subscriptionWords.condition),
+  intent: described(Schema.optionalKey(Intent), subscriptionWords.intent),
+  includeSelf: described(Schema.optionalKey(Schema.Boolean), subscriptionWords.includeSelf),
+  screen: described(Schema.optionalKey(Screen), subscriptionWords.screen),
+  identity: Schema.optionalKey(identityOf(subscriptionWords.identity)),
   enabled: described(Schema.optionalKey(Schema.Boolean), enabledSays),
   cursor: described(Schema.optionalKey(seq), cursorSays)
 }).annotate({ identifier: "SubscriptionInput" })
@@ -57,24 +57,27 @@ export type SubscriptionChange = typeof SubscriptionChange.Type
 
 /** JSON Merge Patch: absent keeps, null clears. `cadence` and `target` are replaced as a whole. */
 export const SubscriptionPatch = Schema.Struct({
-  name: described(Schema.optionalKey(Schema.NullOr(SubscriptionName)), says.name),
-  cadence: described(Schema.optionalKey(Schema.NullOr(Cadence)), says.cadence),
-  target: described(Schema.optionalKey(Schema.NullOr(Target)), says.target),
-  condition: described(Schema.optionalKey(Schema.NullOr(ConditionText)), says.condition),
-  intent: described(Schema.optionalKey(Schema.NullOr(Intent)), says.intent),
-  includeSelf: described(Schema.optionalKey(Schema.NullOr(Schema.Boolean)), says.includeSelf),
+  name: described(Schema.optionalKey(Schema.NullOr(SubscriptionName)), subscriptionWords.name),
+  cadence: described(Schema.optionalKey(Schema.NullOr(Cadence)), subscriptionWords.cadence),
+  target: described(Schema.optionalKey(Schema.NullOr(Target)), subscriptionWords.target),
+  condition: described(Schema.optionalKey(Schema.NullOr(ConditionText)), subscriptionWords.condition),
+  intent: described(Schema.optionalKey(Schema.NullOr(Intent)), subscriptionWords.intent),
+  includeSelf: described(Schema.optionalKey(Schema.NullOr(Schema.Boolean)), subscriptionWords.includeSelf),
   screen: described(
     Schema.optionalKey(
       Schema.NullOr(
         Schema.Struct({
-          model: described(Schema.optionalKey(ModelSelector), says.model),
-          instructions: described(Schema.optionalKey(Schema.NullOr(ScreenInstructions)), says.instructions)
+          model: described(Schema.optionalKey(ModelSelector), subscriptionWords.model),
+          instructions: described(Schema.optionalKey(Schema.NullOr(ScreenInstructions)), subscriptionWords.instructions)
         })
       )
     ),
-    says.screen
+    subscriptionWords.screen
   ),
-  identity: described(Schema.optionalKey(Schema.NullOr(identityOf(says.identity))), says.identity),
+  identity: described(
+    Schema.optionalKey(Schema.NullOr(identityOf(subscriptionWords.identity))),
+    subscriptionWords.identity
+  ),
   enabled: described(Schema.optionalKey(Schema.NullOr(Schema.Boolean)), enabledSays),
   cursor: described(
     Schema.optionalKey(seq),
@@ -84,7 +87,7 @@ export const SubscriptionPatch = Schema.Struct({
 export type SubscriptionPatch = typeof SubscriptionPatch.Type
 
 /** Defaults filled in. An empty condition or intent is none: it is shown so, and sent back so. */
-export const settingsOf = (input: SubscriptionChange): SubscriptionSettings => ({
+export const subscriptionSettingsOf = (input: SubscriptionChange): SubscriptionSettings => ({
   ...(input.name === undefined ? {} : { name: input.name }),
   cadence: input.cadence ?? { mode: "immediate" },
   target: input.target ?? { mode: "spawn" },
@@ -104,14 +107,14 @@ export const Subscription = Schema.Struct({
   feedId: described(Schema.String, "The feed whose messages it looks at."),
   feedName: described(Schema.String, "The feed's name as of now."),
   feedArchivedAt: described(Schema.optionalKey(Timestamp), "Since when the feed takes no messages any more."),
-  name: described(Schema.optionalKey(Schema.String), says.name),
-  cadence: described(Cadence, says.cadence),
-  target: described(Target, says.target),
-  condition: described(Schema.String, says.condition),
-  intent: described(Schema.String, says.intent),
-  includeSelf: described(Schema.Boolean, says.includeSelf),
-  screen: described(Schema.optionalKey(Screen), says.screen),
-  identity: described(Schema.optionalKey(Schema.String), says.identity),
+  name: described(Schema.optionalKey(Schema.String), subscriptionWords.name),
+  cadence: described(Cadence, subscriptionWords.cadence),
+  target: described(Target, subscriptionWords.target),
+  condition: described(Schema.String, subscriptionWords.condition),
+  intent: described(Schema.String, subscriptionWords.intent),
+  includeSelf: described(Schema.Boolean, subscriptionWords.includeSelf),
+  screen: described(Schema.optionalKey(Screen), subscriptionWords.screen),
+  identity: described(Schema.optionalKey(Schema.String), subscriptionWords.identity),
   enabled: described(Schema.Boolean, "Whether it looks at what comes."),
   disabledReason: described(
     Schema.optionalKey(Schema.String),

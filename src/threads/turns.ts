@@ -119,7 +119,7 @@ const wholeTurns = async (db: Db, query: TurnQuery) => {
   }
 }
 
-interface Told {
+interface TurnFact {
   readonly pos: number
   readonly principal: Principal | null
   readonly mode: SubmitMode | null
@@ -130,7 +130,7 @@ interface Told {
 /** T1: what the first and last events of turns say. */
 const tellOf = async (db: Db, query: TurnQuery, page: ReadonlyArray<Stretch>) => {
   const places = page.flatMap(({ first, last }) => [first.pos, last.pos])
-  const { rows } = await sql<Told>`select pos, event -> 'principal' as principal, event ->> 'submitMode' as mode,
+  const { rows } = await sql<TurnFact>`select pos, event -> 'principal' as principal, event ->> 'submitMode' as mode,
       event -> 'usage' as usage, event ->> 'failureCode' as code
     from (select f.pos, readable(f.event) as event from ${ofThread(query)} and f.pos = any (${places}::int[])
       offset 0) e`.execute(db)
@@ -142,11 +142,11 @@ const readMode = Schema.decodeUnknownSync(SubmitMode)
 
 const turnOf = (
   { counts, first, last, responses, turn }: Stretch,
-  told: ReadonlyMap<number, Told>,
+  facts: ReadonlyMap<number, TurnFact>,
   running: { readonly turnId: string; readonly usage: ModelUsage } | undefined
 ): ThreadTurn => {
   const turnId = fromUuid("turn", turn)
-  const [opened, closed] = [told.get(first.pos), told.get(last.pos)]
+  const [opened, closed] = [facts.get(first.pos), facts.get(last.pos)]
   const [end] = [...counts.keys()].filter(isEnd)
   const used = end === undefined ? (running?.turnId === turnId ? running.usage : undefined) : closed?.usage
   return {
@@ -178,7 +178,7 @@ export const listTurns = (database: Database["Service"], query: TurnQuery) =>
     if (head === undefined) return undefined
     const { page, position } = await wholeTurns(db, query)
     if (page.length === 0) return { turns: [], position: undefined }
-    const told = await tellOf(db, query, page)
+    const facts = await tellOf(db, query, page)
     const { turn } = readCarry(long(head.carry))
-    return { turns: page.map((stretch) => turnOf(stretch, told, turn)), position }
+    return { turns: page.map((stretch) => turnOf(stretch, facts, turn)), position }
   })

@@ -1,5 +1,5 @@
 /**
- * How toolsets stand, by their calls: written down when it changes, and otherwise at most once a minute and node.
+ * Calls show how toolsets stand: it is written down when it changes, and otherwise at most once a minute and node.
  *
  * K1. A call waits for none of it, and none asks the database anything but when there is something to write.
  * K2. One write of a toolset at a time, and at most one a second: of what was seen meanwhile only the last counts.
@@ -59,7 +59,7 @@ export interface Sight {
 
 const keyOf = (workspace: string, toolsetId: string) => workspace + toolsetId
 
-export const makeStanding = Effect.fnUntraced(function* (
+export const makeToolsetStanding = Effect.fnUntraced(function* (
   write: (sight: Sight) => Effect.Effect<void, DatabaseUnavailable>
 ) {
   const known = new LRUCache<string, Omit<Seen, "reason">>({ max: heldToolsets })

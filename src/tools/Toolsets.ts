@@ -17,7 +17,7 @@ import { makeFollowing } from "./following.ts"
 import { makeFresh } from "./fresh.ts"
 import { callTool } from "./mcp/call.ts"
 import type { McpFailure } from "./mcp/McpFailure.ts"
-import { failed } from "./mcp/outcome.ts"
+import { failedOutcome } from "./mcp/outcome.ts"
 import { type McpServer, Sessions } from "./mcp/Sessions.ts"
 import { Schemas } from "./Schemas.ts"
 import type { GivenLease } from "../keys/AgentLeases.ts"
@@ -120,14 +120,14 @@ const make = Effect.gen(function* () {
     ) {
       const server = yield* serverOf(workspace, tool.toolsetId).pipe(Effect.catch(() => unread))
       if (server === "unavailable")
-        return failed("toolset_unreachable", "where the toolset's server is cannot be read now")
+        return failedOutcome("toolset_unreachable", "where the toolset's server is cannot be read now")
       if (server === undefined || tool.kind !== "mcp")
-        return failed("tool_not_found", "the toolset is not there any more")
+        return failedOutcome("tool_not_found", "the toolset is not there any more")
       const lease = server.leases ? yield* Effect.catch(wanted, () => unread) : undefined
       if (lease === "unavailable")
-        return failed("toolset_unreachable", "whether the agent may have a lease cannot be read now")
+        return failedOutcome("toolset_unreachable", "whether the agent may have a lease cannot be read now")
       if (server.leases && lease === undefined)
-        return failed("identity_disabled", "an identity that the agent acts for is disabled: it gets no lease")
+        return failedOutcome("identity_disabled", "an identity that the agent acts for is disabled: it gets no lease")
       const { toolsetId } = tool
       const onTried = (failure: McpFailure | undefined) => following.tried(workspace, toolsetId, server, failure)
       return yield* callTool(sessions, schemas, {

@@ -61,7 +61,7 @@ const sizeOf = (of: JsonObject, bytes: string | undefined) => {
 const named = (parts: ReadonlyArray<string | undefined>) => `[${parts.filter((part) => part !== undefined).join(", ")}]`
 
 /** A block in words: text as it is; bytes as their type and their size, never themselves. */
-export const wordsOf = (block: Block): string => {
+export const blockText = (block: Block): string => {
   const resource = resourceOf(block)
   if (resource !== undefined) {
     const [blob, text] = [textAt(resource, "blob"), textAt(resource, "text")]
@@ -111,7 +111,7 @@ export const nameBytes = (
       const block = byBytes.get(inner)
       if (block === undefined) return inner
       named.add(block)
-      return wordsOf(block)
+      return blockText(block)
     }
     if (Array.isArray(inner)) return inner.map(walk)
     return isJsonObject(inner)

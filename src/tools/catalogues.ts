@@ -37,18 +37,18 @@ export const makeCatalogues = (database: Database["Service"]) => {
   /** The newest catalogues of toolsets; those that are not there, or offer nothing yet, are left out. */
   const current = Effect.fnUntraced(function* (workspace: string, toolsetIds: ReadonlyArray<string>) {
     const found = new Map<string, number>()
-    const asked: Array<string> = []
+    const unknown: Array<string> = []
     for (const id of toolsetIds) {
       const version = versions.get(keyOf(workspace, id))
-      if (version === undefined) asked.push(id)
+      if (version === undefined) unknown.push(id)
       else found.set(id, version)
     }
-    if (asked.length > 0) {
+    if (unknown.length > 0) {
       const put = versions.reading()
       const rows = yield* database.read<{ readonly id: string; readonly catalogue: number }>({
         name: "toolsets_current",
         text: currentOnes,
-        values: [toUuid(workspace), asked.map(toUuid)]
+        values: [toUuid(workspace), unknown.map(toUuid)]
       })
       for (const row of rows) {
         const id = fromUuid("toolset", row.id)
@@ -65,8 +65,8 @@ export const makeCatalogues = (database: Database["Service"]) => {
   const held = new LRUCache<string, Held>({ maxSize: heldCatalogueChars, sizeCalculation: ({ chars }) => chars })
 
   /** Tools of catalogues, in their order: the same objects each time. */
-  const tools = Effect.fnUntraced(function* (workspace: string, asked: ReadonlyArray<CatalogueRef>) {
-    const keyed = asked.map((ref) => ({ ...ref, key: `${workspace}${ref.id}${ref.version}` }))
+  const tools = Effect.fnUntraced(function* (workspace: string, refs: ReadonlyArray<CatalogueRef>) {
+    const keyed = refs.map((ref) => ({ ...ref, key: `${workspace}${ref.id}${ref.version}` }))
     const found = new Map<string, ReadonlyArray<Tool>>()
     for (const { key } of keyed) {
       const catalogue = held.get(key)

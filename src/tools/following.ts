@@ -12,7 +12,7 @@ import { listingOf, type Listed } from "./mcp/listing.ts"
 import type { McpFailure } from "./mcp/McpFailure.ts"
 import { type McpServer, Sessions } from "./mcp/Sessions.ts"
 import { Schemas, type Unjudged } from "./Schemas.ts"
-import { makeStanding, seenOf } from "./Standing.ts"
+import { makeToolsetStanding, seenOf } from "./Standing.ts"
 
 const refreshEvery = "5 seconds"
 
@@ -37,14 +37,14 @@ const makeProbing = Effect.gen(function* () {
     namespace: string,
     asking: Effect.Effect<Listed, McpFailure>
   ): Effect.fn.Return<Probed, Unjudged> {
-    const asked = yield* Effect.result(asking)
+    const listed = yield* Effect.result(asking)
     // Schemas may wait long to be read: what calls have shown meanwhile is later than this.
     const at = lease.now()
-    if (Result.isFailure(asked)) {
-      const { message, reason } = asked.failure
+    if (Result.isFailure(listed)) {
+      const { message, reason } = listed.failure
       return { status: reason === "unauthorized" ? "unauthorized" : "unreachable", reason: message, at }
     }
-    const { note, tools } = yield* listingOf((schema) => schemas.unusable(workspace, schema), namespace, asked.success)
+    const { note, tools } = yield* listingOf((schema) => schemas.unusable(workspace, schema), namespace, listed.success)
     return { status: "ready", tools, at, ...(note !== undefined && { reason: note }) }
   })
 
@@ -69,7 +69,7 @@ export const makeFollowing = Effect.fnUntraced(function* ({ changed, serverOf }:
   const { probe, probedOf } = yield* makeProbing
   const keyOf = (workspace: string, toolsetId: string) => workspace + toolsetId
 
-  const standing = yield* makeStanding(
+  const standing = yield* makeToolsetStanding(
     Effect.fnUntraced(function* ({ seen, server, toolsetId, workspace }) {
       const before = yield* database.atomically("toolsets.seen", (tx) =>
         noteSeen(tx, workspace, toolsetId, server, seen)
@@ -89,7 +89,7 @@ export const makeFollowing = Effect.fnUntraced(function* ({ changed, serverOf }:
       sessions.use(workspace, toolsetId, server, (session) => session.list)
     ).pipe(
       // The server has answered: what it offers is read again, in the next round.
-      Effect.catchTag("Unjudged", () => Effect.sync(() => void again.add(keyOf(workspace, toolsetId))))
+      Effect.catchTag("Unjudged", () => Effect.sync(() => void askedAnew.add(keyOf(workspace, toolsetId))))
     )
     if (probed === undefined) return
     yield* database.atomically("toolsets.probed", (tx) => noteProbe(tx, workspace, toolsetId, server, probed))
@@ -99,12 +99,12 @@ export const makeFollowing = Effect.fnUntraced(function* ({ changed, serverOf }:
 
   const following = yield* FiberMap.make<string>()
   const run = yield* FiberMap.runtime(following)()
-  const again = new Set<string>()
+  const askedAnew = new Set<string>()
   const askAgain = (workspace: string, toolsetId: string) => {
     const key = keyOf(workspace, toolsetId)
-    again.add(key)
+    askedAnew.add(key)
     const rounds = Effect.gen(function* () {
-      while (again.delete(key)) {
+      while (askedAnew.delete(key)) {
         yield* follow(workspace, toolsetId).pipe(
           Effect.catch((cause) =>
             Effect.logWarning("a toolset's change could not be written", {

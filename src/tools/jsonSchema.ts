@@ -77,8 +77,8 @@ const sentence = (error: ErrorObject) => {
 /** Of a choice, that nothing fits says more than how one alternative failed. */
 const problemOf = (errors: ReadonlyArray<ErrorObject> | null | undefined) => {
   const last = errors?.at(-1)
-  const told = last !== undefined && (last.keyword === "anyOf" || last.keyword === "oneOf") ? last : errors?.[0]
-  return told === undefined ? "does not fit the schema" : sentence(told)
+  const telling = last !== undefined && (last.keyword === "anyOf" || last.keyword === "oneOf") ? last : errors?.[0]
+  return telling === undefined ? "does not fit the schema" : sentence(telling)
 }
 
 /** What schemas themselves must fit. */

@@ -1,5 +1,5 @@
 /**
- * What a model reads of a tool's result: the one place that decides it, for every provider and for reviewing agents.
+ * One place decides what a model reads of a tool's result, for every provider and for reviewing agents.
  *
  * R1. Text is read as text, everything else as JSON; a result of several parts as one text.
  * R2. Bytes are never read as text: an image, a sound or a blob is named by its type and its size, also where the
@@ -8,7 +8,7 @@
  */
 import { isDeepStrictEqual } from "node:util"
 import { isJsonObject } from "../domain/jsonValue.ts"
-import { type Block, isBlocks, nameBytes, wordsOf } from "./blocks.ts"
+import { type Block, isBlocks, nameBytes, blockText } from "./blocks.ts"
 
 const parsed = (text: string): unknown => {
   try {
@@ -43,15 +43,15 @@ const others = (output: unknown, content: ReadonlyArray<Block>): ReadonlyArray<B
   )
 }
 
-const asRead = (output: unknown) => (isBlocks(output) ? output.map(wordsOf).join("\n") : output)
+const asRead = (output: unknown) => (isBlocks(output) ? output.map(blockText).join("\n") : output)
 
 /** `content` are the blocks that came beside the output, if any did. */
 export const readingOf = (output: unknown, content?: unknown): unknown => {
   if (!isBlocks(content)) return asRead(output)
   const { named, value } = isBlocks(output) ? { value: output, named: new Set<Block>() } : nameBytes(output, content)
-  const told = asRead(value)
+  const read = asRead(value)
   const beside = others(output, content)
     .filter((block) => !named.has(block))
-    .map(wordsOf)
-  return beside.length === 0 ? told : [typeof told === "string" ? told : JSON.stringify(told), ...beside].join("\n")
+    .map(blockText)
+  return beside.length === 0 ? read : [typeof read === "string" ? read : JSON.stringify(read), ...beside].join("\n")
 }

@@ -10,12 +10,20 @@ import { strangeTo, type ToolsetPatch } from "./toolset.ts"
 import { catalogueOf, offered } from "./catalogue.ts"
 import type { Db } from "../database/handle.ts"
 import { holdConnection } from "../connections/rows.ts"
-import { connectionOf, isLater, isSame, readChecked, readContent, type ToolsetServer, serverOf } from "./status.ts"
+import {
+  connectionOf,
+  isLater,
+  isSame,
+  readChecked,
+  readToolsetContent,
+  type ToolsetServer,
+  serverOf
+} from "./status.ts"
 import {
   decodeInput,
   storedOf,
   partsOf,
-  toldOf,
+  withDefaults,
   isSent,
   one,
   latest,
@@ -56,7 +64,7 @@ export const patchToolset = async (
   const row = await one(tx, workspace, id).forNoKeyUpdate().executeTakeFirst()
   if (row === undefined) return { refused: "not_found" }
   if (!fits(row.rev)) return { refused: "precondition" }
-  const before = readContent(row.body)
+  const before = readToolsetContent(row.body)
   const strange = strangeTo(before.kind, patch)
   if (strange !== undefined) return { refused: "other_kind", ...strange }
   const current = await latest(tx, workspace, row)
@@ -74,7 +82,7 @@ export const patchToolset = async (
   const { connectionId, content, trusted = row.trusted, tools: own } = partsOf(merged.success)
   const next = { ...row, body: content, trusted, connection: connectionId === undefined ? null : toUuid(connectionId) }
   const asBefore =
-    isDeepStrictEqual(toldOf(content), toldOf(before)) &&
+    isDeepStrictEqual(withDefaults(content), withDefaults(before)) &&
     next.connection === row.connection &&
     trusted === row.trusted &&
     (own === undefined || isDeepStrictEqual(own, current?.tools))
@@ -133,7 +141,7 @@ export const noteProbe = async (
   const row = await one(tx, workspace, id).forNoKeyUpdate().executeTakeFirst()
   if (row === undefined) return undefined
   if (!isSame(serverOf(row), server)) return storedOf(row, undefined)
-  const catalogue = probed.tools && catalogueOf(readContent(row.body), row.trusted, probed.tools)
+  const catalogue = probed.tools && catalogueOf(readToolsetContent(row.body), row.trusted, probed.tools)
   const before = readChecked(row.checked)
   const toolCount = catalogue === undefined ? before.toolCount : offered(catalogue).length
   const changed = {

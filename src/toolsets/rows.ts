@@ -33,7 +33,7 @@ import { holdConnection, readConnection } from "../connections/rows.ts"
 import { sqlStateOf } from "../database/Database.ts"
 import { behind, type Position } from "../database/newestFirst.ts"
 import { isNamed } from "../database/profileUses.ts"
-import { type Checked, connectionOf, readChecked, readContent, type ToolsetServer, serverOf } from "./status.ts"
+import { type Checked, connectionOf, readChecked, readToolsetContent, type ToolsetServer, serverOf } from "./status.ts"
 
 export interface StoredToolset {
   readonly toolset: Toolset
@@ -114,7 +114,7 @@ const summaryOf = (row: Row): ToolsetSummary => {
     toolTimeouts,
     transport = "streamable_http",
     url
-  } = readContent(row.body)
+  } = readToolsetContent(row.body)
   const { at, reason, status, toolCount } = readChecked(row.checked)
   return {
     id: fromUuid("toolset", row.id),
@@ -160,7 +160,7 @@ export const partsOf = (input: ToolsetInput) => {
 }
 
 /** With what stands for a field that is absent: said or not, it is the same. */
-export const toldOf = ({
+export const withDefaults = ({
   exposure = "always",
   lease = "none",
   timeoutMs = limits.mcpCallMs.usual,
@@ -298,7 +298,7 @@ export const createToolset = async (
 export const readToolset = async (db: Db, workspace: string, id: string): Promise<StoredToolset | undefined> => {
   const row = await one(db, workspace, id).executeTakeFirst()
   if (row === undefined) return undefined
-  return storedOf(row, readContent(row.body).kind === "client" ? await latest(db, workspace, row) : undefined)
+  return storedOf(row, readToolsetContent(row.body).kind === "client" ? await latest(db, workspace, row) : undefined)
 }
 
 /**
@@ -364,6 +364,6 @@ export const readServer = async (db: Db, workspace: string, id: string): Promise
   const row = await one(db, workspace, id).executeTakeFirst()
   const server = row && serverOf(row)
   if (row === undefined || server === undefined) return undefined
-  const { lease, namespace } = readContent(row.body)
+  const { lease, namespace } = readToolsetContent(row.body)
   return { ...server, namespace, leases: lease === "call" }
 }

@@ -24,7 +24,7 @@ export const Checked = Schema.Struct({
 })
 export type Checked = typeof Checked.Type
 export const readChecked = Schema.decodeUnknownSync(Checked)
-export const readContent = Schema.decodeUnknownSync(ToolsetContent)
+export const readToolsetContent = Schema.decodeUnknownSync(ToolsetContent)
 
 interface Place {
   readonly body: unknown
@@ -36,7 +36,7 @@ export const connectionOf = ({ connection }: Pick<Place, "connection">) =>
 
 /** The server of an MCP toolset. */
 export const serverOf = (row: Place): ToolsetServer | undefined => {
-  const { url } = readContent(row.body)
+  const { url } = readToolsetContent(row.body)
   return url === undefined ? undefined : { url, ...connectionOf(row) }
 }
 

@@ -24,7 +24,7 @@ export interface DueDelivery {
 }
 
 /** What came of an attempt. */
-export interface Outcome {
+export interface AttemptOutcome {
   readonly state: "pending" | "delivered" | "failed"
   /** Milliseconds until the next attempt, of one that is pending. */
   readonly pauseMs: number
@@ -35,7 +35,7 @@ export interface Outcome {
 }
 
 /** Binds a sealed secret to what it is for. */
-export const sealedFor = (workspace: string, id: string) => ({ workspace, id, purpose: "webhook" })
+export const sealedForWebhook = (workspace: string, id: string) => ({ workspace, id, purpose: "webhook" })
 
 const second = 1_000
 const minute = 60 * second
@@ -60,14 +60,14 @@ const answerBytes = 64 * 1024
  * What follows from an attempt that has failed, the `attempts`-th. A pause differs by a tenth, so that what has failed
  * together does not come back as a herd; `random` lies between 0 and 1. An endpoint may ask for a longer one.
  */
-export const afterFailure = (
+const afterFailure = (
   attempts: number,
   { random, retryAfter }: { readonly random: number; readonly retryAfter: number | undefined }
-): Pick<Outcome, "state" | "pauseMs"> => {
+): Pick<AttemptOutcome, "state" | "pauseMs"> => {
   const pause = pauses[attempts - 1]
   if (pause === undefined || attempts >= limits.webhookAttempts) return { state: "failed", pauseMs: 0 }
-  const asked = Math.min(retryAfter ?? 0, limits.webhookRetryAfterSeconds * second)
-  return { state: "pending", pauseMs: Math.round(Math.max(asked, pause * (0.9 + random * 0.2))) }
+  const wantedMs = Math.min(retryAfter ?? 0, limits.webhookRetryAfterSeconds * second)
+  return { state: "pending", pauseMs: Math.round(Math.max(wantedMs, pause * (0.9 + random * 0.2))) }
 }
 
 /** What signs for an endpoint, by its sealed secret: opening one costs more than signing with it. */
@@ -76,7 +76,7 @@ const makeSigners = (envelope: SecretEnvelope["Service"]) => {
   return ({ secrets, webhookId, workspace }: DueDelivery) =>
     secrets.map((sealed) => {
       const key = `${workspace} ${webhookId} ${sealed}`
-      const signer = signers.get(key) ?? new Webhook(envelope.open(sealedFor(workspace, webhookId), sealed))
+      const signer = signers.get(key) ?? new Webhook(envelope.open(sealedForWebhook(workspace, webhookId), sealed))
       signers.set(key, signer)
       return signer
     })
@@ -84,7 +84,7 @@ const makeSigners = (envelope: SecretEnvelope["Service"]) => {
 
 export const makeAttempt = (outbound: Outbound["Service"], envelope: SecretEnvelope["Service"], now: () => number) => {
   const signersOf = makeSigners(envelope)
-  return (delivery: DueDelivery): Effect.Effect<Outcome> => {
+  return (delivery: DueDelivery): Effect.Effect<AttemptOutcome> => {
     const { attempts, body, eventId, url, workspace } = delivery
     const at = new Date(now())
     const failed = (
@@ -123,8 +123,8 @@ export const makeAttempt = (outbound: Outbound["Service"], envelope: SecretEnvel
     return signed.pipe(
       Effect.flatMap((signature) =>
         Effect.match(send(signature), {
-          onFailure: ({ message }): Outcome => failed(message),
-          onSuccess: ({ headers, status }): Outcome => {
+          onFailure: ({ message }): AttemptOutcome => failed(message),
+          onSuccess: ({ headers, status }): AttemptOutcome => {
             if (status >= 200 && status < 300) return { state: "delivered", pauseMs: 0, status }
             const error = `the endpoint answered with status ${status}`
             if (status === 410) return { state: "failed", pauseMs: 0, status, error, gone: true }
@@ -133,7 +133,7 @@ export const makeAttempt = (outbound: Outbound["Service"], envelope: SecretEnvel
         })
       ),
       // Nothing unsigned is ever sent.
-      Effect.catch((error) => Effect.succeed<Outcome>(failed(error)))
+      Effect.catch((error) => Effect.succeed<AttemptOutcome>(failed(error)))
     )
   }
 }

@@ -19,7 +19,7 @@ import { limits } from "../domain/limits.ts"
 import { raiseAuthRevision } from "../keys/rows.ts"
 import { Effect } from "effect"
 import { DatabaseUnavailable, isUnavailable } from "../database/Database.ts"
-import type { Outcome, DueDelivery } from "./attempt.ts"
+import type { AttemptOutcome, DueDelivery } from "./attempt.ts"
 import type { WebhookDisabledReason } from "./webhook.ts"
 
 /** U1. Longer than an attempt may take. */
@@ -142,38 +142,38 @@ const toldText = `with ${waitsForNothing}, told as (select * from unnest($1::uui
   returning k.id, k.enabled and k.failures >= ${limits.webhookFailures}
     and k.failing_since <= now() - interval '${limits.webhookFailingSeconds} seconds' as failing`
 
-interface Told {
+interface Attempted {
   readonly delivery: DueDelivery
-  readonly outcome: Outcome
+  readonly outcome: AttemptOutcome
 }
 
-const toldValues = (told: ReadonlyArray<Told>) => [
-  uuids(told, ({ delivery }) => delivery.workspace),
-  uuids(told, ({ delivery }) => delivery.deliveryId),
-  uuids(told, ({ delivery }) => delivery.webhookId),
-  texts(told, ({ outcome }) => outcome.state),
-  floats(told, ({ outcome }) => outcome.pauseMs),
-  ints(told, ({ outcome }) => outcome.status ?? null),
-  texts(told, ({ outcome }) => outcome.error ?? null),
-  moments(told, ({ delivery }) => delivery.takenUntil),
-  texts(told, ({ delivery }) => delivery.url)
+const outcomeValues = (attempted: ReadonlyArray<Attempted>) => [
+  uuids(attempted, ({ delivery }) => delivery.workspace),
+  uuids(attempted, ({ delivery }) => delivery.deliveryId),
+  uuids(attempted, ({ delivery }) => delivery.webhookId),
+  texts(attempted, ({ outcome }) => outcome.state),
+  floats(attempted, ({ outcome }) => outcome.pauseMs),
+  ints(attempted, ({ outcome }) => outcome.status ?? null),
+  texts(attempted, ({ outcome }) => outcome.error ?? null),
+  moments(attempted, ({ delivery }) => delivery.takenUntil),
+  texts(attempted, ({ delivery }) => delivery.url)
 ]
 
 /** Writes what came of attempts, those of a moment together; whether their endpoint has failed for too long. */
 export const makeTell = (database: Database["Service"]) =>
-  batched<Told, boolean, DatabaseUnavailable>({
+  batched<Attempted, boolean, DatabaseUnavailable>({
     max: 200,
     lanes: 1,
     gatherMs: 20,
     // U4. One statement writes a row once: two attempts of a delivery that end together are told of one by one.
     key: ({ delivery }) => `${delivery.workspace} ${delivery.deliveryId}`,
     run: async (requests) => {
-      const told = requests.map(({ item }) => item)
+      const attempted = requests.map(({ item }) => item)
       try {
         const rows = await database.query<{ readonly id: string; readonly failing: boolean }>({
           name: "webhooks_told",
           text: toldText,
-          values: toldValues(told)
+          values: outcomeValues(attempted)
         })
         const failing = new Set<string>(rows.filter((row) => row.failing).map(({ id }) => fromUuid("webhook", id)))
         for (const { answer, item } of requests) answer(Effect.succeed(failing.has(item.delivery.webhookId)))
@@ -215,8 +215,8 @@ export const disableFailing = (database: Database["Service"], delivery: DueDeliv
   database.atomically("webhooks.disable", (tx) => disabling(tx, delivery, "failures"))
 
 /** U3. */
-export const disableGone = (database: Database["Service"], told: Told) =>
+export const disableGone = (database: Database["Service"], attempted: Attempted) =>
   database.atomically("webhooks.gone", async (tx) => {
-    await tx.executeQuery(CompiledQuery.raw(toldText, toldValues([told])))
-    await disabling(tx, told.delivery, "gone")
+    await tx.executeQuery(CompiledQuery.raw(toldText, outcomeValues([attempted])))
+    await disabling(tx, attempted.delivery, "gone")
   })

@@ -18,7 +18,7 @@ import type { Principal } from "../domain/principal.ts"
 import { strictly } from "../domain/strict.ts"
 import { raiseAuthRevision } from "../keys/rows.ts"
 import { freshId } from "../seed.ts"
-import { columns, contentOf, type Row, type StoredWebhook, stored } from "./shown.ts"
+import { columns, webhookInputOf, type Row, type StoredWebhook, stored } from "./shown.ts"
 import { WebhookInput, type WebhookPatch } from "./webhook.ts"
 
 export interface WebhookNotThere {
@@ -140,7 +140,7 @@ export const patchWebhook = async (
 ): Promise<StoredWebhook | WebhookPatchRefusal> => {
   const found = await held(tx, workspace, id, fits)
   if ("refused" in found) return found
-  const before = contentOf(found)
+  const before = webhookInputOf(found)
   const decoded = decodeInput(mergePatch(before, patch))
   if (Result.isFailure(decoded)) return { refused: "invalid", cause: decoded.failure }
   const input = decoded.success

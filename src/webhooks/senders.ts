@@ -15,7 +15,7 @@ import { Database } from "../database/Database.ts"
 import { Lease } from "../journal/Lease.ts"
 import { Outbound } from "../outbound/Outbound.ts"
 import { record, webhookAttempts } from "../telemetry/metrics.ts"
-import { type DueDelivery, makeAttempt, type Outcome } from "./attempt.ts"
+import { type DueDelivery, makeAttempt, type AttemptOutcome } from "./attempt.ts"
 import { disableFailing, disableGone, makeTell, takeDue } from "./due.ts"
 import { WebhookInterest } from "./Interest.ts"
 
@@ -77,7 +77,7 @@ export const layerSenders = Layer.effectDiscard(
     const free = yield* Semaphore.make(atOnce)
     const { endpoints, inAll, leave, take, workspaces } = makeShares(() => news.openUnsafe())
 
-    const note = Effect.fnUntraced(function* (delivery: DueDelivery, endpoint: Endpoint, outcome: Outcome) {
+    const note = Effect.fnUntraced(function* (delivery: DueDelivery, endpoint: Endpoint, outcome: AttemptOutcome) {
       record(webhookAttempts.with({ outcome: outcome.state === "delivered" ? "delivered" : "failed" }))
       // At once: what was taken ahead would be sent while this is written.
       endpoint.isOver ||= outcome.gone === true

@@ -49,7 +49,7 @@ export interface Row {
 const timeOf = (at: Date) => toTimestamp(at.getTime())
 
 /** What a client has said of it. */
-export const contentOf = ({ agent, description, enabled, events, url }: Row): WebhookInput => ({
+export const webhookInputOf = ({ agent, description, enabled, events, url }: Row): WebhookInput => ({
   url,
   events: readEvents(events),
   ...(agent === null ? {} : { agentId: fromUuid("agent", agent) }),
@@ -61,7 +61,7 @@ export const stored = (row: Row): StoredWebhook => ({
   rev: row.rev,
   webhook: {
     id: fromUuid("webhook", row.id),
-    ...contentOf(row),
+    ...webhookInputOf(row),
     enabled: row.enabled,
     status: row.enabled ? "active" : "disabled",
     ...(row.disabled_reason === null ? {} : { disabledReason: readReason(row.disabled_reason) }),

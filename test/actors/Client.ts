@@ -16,7 +16,7 @@ import type { Watch } from "../../src/bus/hints.ts"
 import type { ActorRef } from "../../src/journal/Journal.ts"
 import { keyOf } from "../../src/journal/MemoryStore.ts"
 import { freshId } from "../../src/seed.ts"
-import { carryOf, plain } from "../../machines/thread/fold.ts"
+import { foldCarry, plainSnapshot } from "../../machines/thread/fold.ts"
 import { openTurns, recorded, type Recorded, unaccounted, violations } from "../invariants.ts"
 import { logText } from "../logText.ts"
 import {
@@ -104,8 +104,8 @@ export class Client {
         this.world.misfortunes[this.deaths - 1]?.fault === "crash before"
       ) {
         assert.deepStrictEqual(
-          plain(node.kind.load(yield* coldClaim(this.world, ref))),
-          plain(live),
+          plainSnapshot(node.kind.load(yield* coldClaim(this.world, ref))),
+          plainSnapshot(live),
           "a cold claim finds the live thread"
         )
       }
@@ -375,13 +375,13 @@ export class Client {
         }),
         []
       )
-      assert.deepStrictEqual(plain(this.node.kind.load(loaded)), plain(live))
+      assert.deepStrictEqual(plainSnapshot(this.node.kind.load(loaded)), plainSnapshot(live))
       const { carry, pos, runnableAt, seq, since } = loaded.head
       assert.deepStrictEqual(
         { pos, runnableAt, seq, since },
         { pos: log.length, runnableAt: null, seq: log.filter((fact) => fact.public).length, since: null }
       )
-      assert.deepStrictEqual(carryIn(carry), JSON.parse(JSON.stringify(carryOf(facts.map(factOf)))))
+      assert.deepStrictEqual(carryIn(carry), JSON.parse(JSON.stringify(foldCarry(facts.map(factOf)))))
       const waits = [...(this.world.store.actors.get(keyOf(ref))?.waits.values() ?? [])]
       assert.deepStrictEqual(
         waits.filter(({ state }) => state === "open"),

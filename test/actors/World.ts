@@ -36,7 +36,7 @@ import { type ModelFailure, Models, type Prompt } from "../../src/models/Model.t
 import { Quotas } from "../../src/quotas/Quotas.ts"
 import { freshId } from "../../src/seed.ts"
 import type { Plan } from "../../machines/thread/commands.ts"
-import { carryOf } from "../../machines/thread/fold.ts"
+import { foldCarry } from "../../machines/thread/fold.ts"
 import { factOf } from "../../actors/thread/replies/rows.ts"
 import { admissionIn, evaluateIn, type Stage, toolsOf } from "./Toolbox.ts"
 
@@ -241,7 +241,7 @@ const watchedModels = (
       if (!isSummary) world.complaints.push(...complaintsAbout(request.prompt))
       if (actor !== undefined && !isSummary) {
         const facts = world.store.actors.get(keyOf(actor))?.facts ?? []
-        const { compaction } = carryOf(facts.map(factOf))
+        const { compaction } = foldCarry(facts.map(factOf))
         // From the beginning, and from what a summary covers.
         for (const from of new Set([0, compaction?.pos ?? 0])) {
           const read = (_: ActorRef, after: number) => Effect.succeed(logOf(facts.filter(({ pos }) => pos > after)))
@@ -342,7 +342,7 @@ export const startNode = Effect.fnUntraced(function* (
     const kind = makeThreadKind({
       webhooks: { has: () => false, due: () => {} },
       tails: new Tails(0),
-      endings: new TurnEnds(),
+      turnEnds: new TurnEnds(),
       bus,
       journal,
       prompts,
@@ -393,7 +393,7 @@ export const startNode = Effect.fnUntraced(function* (
       /** Asks the node; `died` when it did before it answered. */
       ask: (effect: Effect.Effect<Reply, ActorError>): Effect.Effect<Reply | "died", ActorError> =>
         Effect.raceFirst(effect, Deferred.await(died)),
-      deliver: (ref: ActorRef, envelope: Envelope<ThreadRequest>) => registry.deliver(ref, envelope),
+      deliver: (ref: ActorRef, envelope: Envelope<ThreadRequest>) => registry.tell(ref, envelope),
       /** As kill -9 does: nothing more reaches the journal, and its lease lapses. */
       kill: Effect.suspend(() => {
         store.crashed.add(incarnation)

@@ -12,7 +12,7 @@ import { keyOf } from "../../src/journal/MemoryStore.ts"
 import type { Hook } from "../../src/domain/hook.ts"
 import type { GivenAnswer } from "../../machines/thread/commands.ts"
 import type { OpenWait } from "../../machines/thread/context.ts"
-import { plain } from "../../machines/thread/fold.ts"
+import { plainSnapshot } from "../../machines/thread/fold.ts"
 import { Client } from "./Client.ts"
 import { hook, rewrites } from "./Toolbox.ts"
 import {
@@ -288,7 +288,11 @@ class Explorer extends Client {
       const live = owner?.registry.peek(ref.id)
       const stored = asStored(this.world, ref)
       if (owner !== undefined && !owner.isDead() && live !== undefined && stored !== undefined) {
-        assert.deepStrictEqual(plain(owner.kind.load(stored)), plain(live), "what is stored folds to what is live")
+        assert.deepStrictEqual(
+          plainSnapshot(owner.kind.load(stored)),
+          plainSnapshot(live),
+          "what is stored folds to what is live"
+        )
       }
     }.bind(this)
   )

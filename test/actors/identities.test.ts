@@ -6,7 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
-import { identityKind, stateOf } from "../../actors/identity/kind.ts"
+import { identityKind, identityStateOf } from "../../actors/identity/kind.ts"
 import { identityActorId } from "../../src/identities/actorId.ts"
 import type { IdentityState } from "../../src/identities/Identities.ts"
 import type { ActorRef } from "../../src/journal/Journal.ts"
@@ -52,7 +52,7 @@ const joined = Effect.fnUntraced(function* <A, E>(effect: Effect.Effect<A, E>) {
 })
 
 const stored = (world: World, identity: string) =>
-  stateOf(identityKind.load(asStored(world, refOf(identity)) ?? assert.fail("no such row")))
+  identityStateOf(identityKind.load(asStored(world, refOf(identity)) ?? assert.fail("no such row")))
 
 const what = fc.constantFrom<What>("disable", "enable")
 const identity = fc.constantFrom("ann", "bob")

@@ -7,7 +7,7 @@ import { Inspecting } from "../../actors/inspecting.ts"
 import { makeMilestones } from "../../actors/milestones.ts"
 import { Registries } from "../../actors/Registries.ts"
 import { identityInspected } from "../../machines/identity/inspected.ts"
-import { beginningAt, type Step } from "../../machines/steps.ts"
+import { beginningAt, type LoggedStep } from "../../machines/steps.ts"
 import { Database } from "../../src/database/Database.ts"
 import { toUuid } from "../../src/domain/ids.ts"
 import { makeAgent, makeThread, submit } from "../http/threadFixture.ts"
@@ -76,7 +76,7 @@ describe("a long log of a kind whose folds begin at birth", () => {
     const found = await find(inspecting, actorId)
     const page = (looking: Inspecting["Service"], after: number, limit: number) =>
       server.runtime.runPromise(looking.steps(server.workspaces.alpha, found, { after, limit, order: "asc" }))
-    const steps: Array<Step> = []
+    const steps: Array<LoggedStep> = []
     for (let after = 0; after < facts; after = steps.at(-1)?.pos ?? facts)
       steps.push(...(await page(inspecting, after, 200)).slice(0, 200))
     assert.strictEqual(steps.length, facts)

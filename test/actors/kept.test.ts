@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { replayed, rowOf } from "../../actors/kept.ts"
-import { replyOf, answered, readReply } from "../../actors/messages.ts"
+import { replyOf, answerReply, readReply } from "../../actors/messages.ts"
 
 /** Rows outlive versions, and nodes of two versions talk: the numbers never change. */
 const numbers = [
@@ -17,7 +17,7 @@ describe("an answer", () => {
       assert.deepStrictEqual(row, { scope: "s", fingerprint: "f", status, body: "{}" })
       assert.deepStrictEqual(replayed(row), { kind, body: "{}", replayed: true })
 
-      const sent = answered({ kind, body: "{}", version: 3 })
+      const sent = answerReply({ kind, body: "{}", version: 3 })
       assert.deepStrictEqual(sent, { v: 1, answer: { status, body: "{}", version: 3 } })
       const read = readReply(JSON.stringify(sent))
       assert.deepStrictEqual(read !== undefined && "answer" in read && replyOf(read.answer), {

@@ -5,7 +5,7 @@ import { TestClock } from "effect/testing"
 import { makePerform, type Performing } from "../../actors/thread/perform.ts"
 import { Prompts } from "../../actors/thread/memory/prompts.ts"
 import type { Start } from "../../actors/Kind.ts"
-import { emptyToolkit, noTools } from "../../actors/thread/tools/toolkit.ts"
+import { emptyToolkit, emptyTools } from "../../actors/thread/tools/toolkit.ts"
 import { Unreachable } from "../../actors/Actor.ts"
 import type { Job } from "../../machines/thread/draft.ts"
 import { resume } from "../../machines/thread/resume.ts"
@@ -52,7 +52,7 @@ const performing = Effect.fnUntraced(function* (
     isCapped: () => Effect.succeed(false),
     prompts: new Prompts(limits, () => Effect.succeed(emptyLog)),
     images: { bytesOf: () => Effect.succeed(0), load: () => Effect.succeed(new Map()) },
-    tools: noTools,
+    tools: emptyTools,
     random: () => 0.5,
     hooks: { evaluate: ({ deliveryId }) => Effect.succeed({ decision: "allow", latencyMs: 1, deliveryId }) },
     models: { list: [], resolve: () => [], sample },

@@ -6,7 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { ThreadRequest } from "../../actors/thread/requests.ts"
 import { leafOf } from "../../machines/inspected.ts"
-import { beginningAt, makeWalk, type Step } from "../../machines/steps.ts"
+import { beginningAt, makeWalk, type LoggedStep } from "../../machines/steps.ts"
 import type { Command } from "../../machines/thread/commands.ts"
 import { chart, type Snapshot } from "../../machines/thread/chart.ts"
 import { threadInspected } from "../../actors/thread/inspected.ts"
@@ -24,7 +24,7 @@ const submit = (text: string): Extract<ThreadRequest, { type: "submit" }> => ({
   input: { inputId: freshId("input"), mode: "queue", content: [{ type: "text", text }], principal: ann }
 })
 
-type Way = Pick<Step, "cause" | "from" | "path" | "to">
+type Way = Pick<LoggedStep, "cause" | "from" | "path" | "to">
 
 /** What each command did of which facts were written, seen where it is decided. */
 const watched = (node: Node, live: Array<Way>) => {
@@ -50,7 +50,7 @@ const wayOf = (before: Snapshot, command: Command, next: Snapshot): Way => ({
 const stepsOf = ({ store }: World, ref: ActorRef): ReadonlyArray<Way> => {
   const facts = store.actors.get(keyOf(ref))?.facts ?? assert.fail("no such actor")
   const walk = makeWalk(threadInspected, beginningAt(threadInspected, { pos: 0, seq: 0, before: undefined }))
-  const found: Array<Step> = []
+  const found: Array<LoggedStep> = []
   for (const fact of facts) {
     const written = { ...fact, cause: fact.cause ?? null }
     const step = walk.before(written)

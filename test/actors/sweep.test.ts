@@ -1,4 +1,4 @@
-/** The sweep where much is to be done at once: W4, W6 of Sweep.ts, I1 to I3 of deliveries.ts. */
+/** The sweep where much is to be done at once: W4, W6 of Sweep.ts, I1 to I3 of inboxDrain.ts. */
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Logger } from "effect"
 import { makeRegistry } from "../../actors/Registry.ts"

@@ -2,8 +2,8 @@
 import { assert, describe, it } from "vitest"
 import { banner } from "../../src/cli/banner.ts"
 import { table } from "../../src/cli/output.ts"
-import { json, printable } from "../../src/cli/printable.ts"
-import { brief, shown } from "../../src/cli/waits.ts"
+import { printableJson, printable } from "../../src/cli/printable.ts"
+import { brief, shownWait } from "../../src/cli/waits.ts"
 
 /** Every character that a terminal obeys, that turns the direction of writing, or that is not seen. */
 const unsafe = [
@@ -39,11 +39,16 @@ describe("text of others", () => {
     "has an escape for U+%s, in every form",
     (_, character) => {
       const text = `before${character}after`
-      for (const shown of [printable(text), json({ text }), json({ [text]: 1 }, 2), table(["a"], [[text]])]) {
+      for (const shown of [
+        printable(text),
+        printableJson({ text }),
+        printableJson({ [text]: 1 }, 2),
+        table(["a"], [[text]])
+      ]) {
         assert.notInclude(shown, character)
         assert.match(shown, /before(\\u[0-9a-f]{4}|\\[bfrt])+after/)
       }
-      assert.deepStrictEqual(JSON.parse(json({ text })), { text })
+      assert.deepStrictEqual(JSON.parse(printableJson({ text })), { text })
     }
   )
 
@@ -73,7 +78,7 @@ describe("what waits", () => {
       reason: "Above the limit\u202e",
       toolInput: { to: `${"a".repeat(5_000)}\u202egpj.exe`, deep: [[{ last: "character" }]] }
     }
-    const text = shown(wait)
+    const text = shownWait(wait)
     assert.notMatch(text, /\u202e/)
     assert.include(text, "bank.pay")
     assert.include(text, "Above the limit\\u202e")
@@ -82,10 +87,10 @@ describe("what waits", () => {
 
   it("is shown as well where a hook asks about a message or an output", () => {
     assert.include(
-      shown({ id: "wait_1", point: "before_turn_start", content: [{ type: "text", text: "to all" }] }),
+      shownWait({ id: "wait_1", point: "before_turn_start", content: [{ type: "text", text: "to all" }] }),
       `"to all"`
     )
-    assert.include(shown({ id: "wait_1", point: "after_tool_result", toolOutput: { rows: 7 } }), `"rows": 7`)
+    assert.include(shownWait({ id: "wait_1", point: "after_tool_result", toolOutput: { rows: 7 } }), `"rows": 7`)
   })
 })
 

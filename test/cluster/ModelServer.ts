@@ -4,7 +4,7 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import { setTimeout as sleep } from "node:timers/promises"
-import { at, field, list } from "../../src/cli/client.ts"
+import { at, field, listIn } from "../../src/cli/client.ts"
 import { emptyRound, parseScript } from "../../src/models/script.ts"
 import { sse } from "../models/servers/server.ts"
 
@@ -26,7 +26,7 @@ const textOf = (message: unknown) => {
   const content = at(message, "content")
   return typeof content === "string"
     ? content
-    : list(message, "content")
+    : listIn(message, "content")
         .map((block) => field(block, "text"))
         .join("\n")
 }
@@ -93,12 +93,12 @@ export class ModelServer {
       response.writeHead(429, { "content-type": "application/json", "retry-after": "1" })
       return void response.end(JSON.stringify({ error: { message: "too many requests", type: "rate_limit" } }))
     }
-    const messages = list(JSON.parse(body), "messages")
+    const messages = listIn(JSON.parse(body), "messages")
     const from = messages.findLastIndex((message) => field(message, "role") === "user")
     const script = parseScript(textOf(messages[from]))
     const step = messages
       .slice(from + 1)
-      .filter((message) => field(message, "role") === "assistant" && list(message, "tool_calls").length > 0).length
+      .filter((message) => field(message, "role") === "assistant" && listIn(message, "tool_calls").length > 0).length
     const call: ModelCall = {
       node: (request.url ?? "").split("/")[1] ?? "",
       label: script.plain.split("\n")[0] ?? "",

@@ -225,8 +225,8 @@ export const plants: ReadonlyArray<Plant> = [
     edits: [
       {
         file: "http/operations/Decisions.ts",
-        find: "const lost = await rightsOf(workspace, stored, found.action)",
-        put: "const lost = undefined"
+        find: "const withdrawn = await rightsOf(workspace, stored, found.action)",
+        put: "const withdrawn = undefined"
       }
     ],
     fault: "kill -9",

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import pg from "pg"
 import { account } from "../../src/postgres/account.ts"
 import { type Binaries, locate, reachable, sharedHome } from "../../src/postgres/binaries.ts"
-import { type Cluster, freePort, halt, initialise, start } from "../../src/postgres/cluster.ts"
+import { type Cluster, freePort, halt, initialise, startPostgres } from "../../src/postgres/cluster.ts"
 import { sqlStateOf } from "../../src/database/Database.ts"
 import { jumping } from "./faketime.ts"
 import { forgetProcess, guardFolder, guardProcess } from "./guarded.ts"
@@ -71,7 +71,7 @@ export class Postgres {
     await initialise(made, password, true)
     const cluster = fakeTime ? { ...made, binaries: await jumpingBinaries(binaries, home) } : made
     const port = await freePort()
-    const pid = await start(cluster, port, settings, join(home, "log"))
+    const pid = await startPostgres(cluster, port, settings, join(home, "log"))
     guardProcess(pid)
     return new Postgres(cluster, home, password, port, pid, volumeMb !== undefined)
   }
@@ -145,7 +145,7 @@ export class Postgres {
   async again() {
     for (const until = performance.now() + 30_000; ; ) {
       try {
-        this.#pid = await start(this.#cluster, this.port, settings, join(this.#home, "log"))
+        this.#pid = await startPostgres(this.#cluster, this.port, settings, join(this.#home, "log"))
         guardProcess(this.#pid)
         return
       } catch (cause) {

@@ -4,7 +4,7 @@
  * streams; strangers who try other workspaces' ids.
  */
 import { setTimeout as sleep } from "node:timers/promises"
-import { field, list } from "../../src/cli/client.ts"
+import { field, listIn } from "../../src/cli/client.ts"
 import { Watcher } from "../http/sse.ts"
 import { randomOf } from "../process/Mixed.ts"
 import { Caller } from "./Caller.ts"
@@ -421,7 +421,8 @@ export class Workload {
         await sleep(500)
         const answer = await caller.ask("GET", `/v1/threads/${thread.threadId}`)
         running =
-          answer !== undefined && (field(answer.body, "status") === "running" || list(answer.body, "queued").length > 0)
+          answer !== undefined &&
+          (field(answer.body, "status") === "running" || listIn(answer.body, "queued").length > 0)
       }
     }
     // The last one of a sleeper need not run to its end. The others' do: any command would bring back what has been
@@ -435,7 +436,7 @@ export class Workload {
     const caller = this.#caller(workspace)
     while (this.#reading) {
       const answer = await caller.ask("GET", `/v1/tools/calls?toolsetId=${toolsetId}&limit=50`)
-      for (const call of list(answer?.body, "calls")) {
+      for (const call of listIn(answer?.body, "calls")) {
         if (field(call, "toolName").endsWith(".forgotten")) continue
         const mark = `${workspace.canary} ${who} ${this.#count++}`
         const given = await caller.ask("POST", `/v1/tools/calls/${field(call, "toolCallId")}/result`, {
@@ -454,8 +455,8 @@ export class Workload {
     const decided = new Set<string>()
     while (this.#reading) {
       const answer = await caller.ask("GET", "/v1/threads?state=waiting&limit=50")
-      for (const row of list(answer?.body, "threads")) {
-        for (const wait of list(row, "pendingWaits")) {
+      for (const row of listIn(answer?.body, "threads")) {
+        for (const wait of listIn(row, "pendingWaits")) {
           // The same decision again would be accepted as the first one was.
           if (field(wait, "type") !== "hook_ask" || decided.has(field(wait, "id"))) continue
           decided.add(field(wait, "id"))
@@ -499,7 +500,7 @@ export class Workload {
       for (let path = `/v1/threads/${threadId}/events?limit=40`; path !== ""; ) {
         const answer = await caller.ask("GET", path)
         if (answer?.status !== 200) break
-        for (const event of list(answer.body, "events")) {
+        for (const event of listIn(answer.body, "events")) {
           const seq = Number(field(event, "seq"))
           if (seq !== next) this.history.problems.push(`J9: a page of ${threadId} goes on with ${seq}, not ${next}`)
           next = seq + 1

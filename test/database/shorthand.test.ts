@@ -25,6 +25,23 @@ describe("the journal's shorthand", () => {
     assert.strictEqual(long(short(spaced)), spaced)
   })
 
+  it("finds each phrase that a text holds, from its beginning on", () => {
+    const anyPhrase = new RegExp(phrases.map((phrase) => phrase.replace(/[[\]{}]/g, "\\$&")).join("|"), "g")
+    const cut = fc.constantFrom(...phrases).chain((phrase) => fc.nat(phrase.length).map((n) => phrase.slice(0, n)))
+    fc.assert(
+      fc.property(fc.array(fc.oneof(told, cut)), (parts) => {
+        const text = parts.join("")
+        const expected = text.replace(anyPhrase, (found) => shorthand.find(([, phrase]) => phrase === found)?.[0] ?? "")
+        assert.strictEqual(short(text), expected)
+      })
+    )
+  })
+
+  it("has no phrase that begins another", () => {
+    for (const phrase of phrases)
+      assert.isUndefined(phrases.find((other) => other !== phrase && other.startsWith(phrase)))
+  })
+
   it("says each of its phrases in one character, and keeps none for itself", () => {
     for (const [sign, phrase] of shorthand) {
       assert.strictEqual(short(phrase), sign)

@@ -1,7 +1,7 @@
 /** Who may call: keys, leases, scopes; and how soon a change of a key is felt. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { make } from "../../http/Credentials.ts"
+import { makeCredentials } from "../../http/Credentials.ts"
 import { Keys, type StoredKey } from "../../src/keys/Keys.ts"
 import { generateKey, hashKey, parseKey, sameHash } from "../../src/keys/keyText.ts"
 import { makeLimits, RateLimit } from "../../http/RateLimit.ts"
@@ -73,7 +73,7 @@ describe("a key that was good before some key changed", () => {
     let revision = 0
     await Effect.runPromise(
       Effect.gen(function* () {
-        const credentials = yield* make({ now: () => Date.now(), revision: () => revision })
+        const credentials = yield* makeCredentials({ now: () => Date.now(), revision: () => revision })
         const first = Array.from({ length: 10_000 }, one)
         for (const key of first) yield* credentials.find(key)
         revision++

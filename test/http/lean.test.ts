@@ -5,17 +5,19 @@ import { HttpServer, HttpServerResponse } from "effect/http"
 import { NetAddress } from "effect/net"
 import { lean, leanServer } from "../../http/lean.ts"
 
+class Named extends Context.Service<Named, string>()("troupe/http/named") {}
 class OfHttp extends Context.Service<OfHttp, string>()("troupe/http/test") {}
 class OfProgram extends Context.Service<OfProgram, string>()("troupe/src/test") {}
 
 const keysOf = Effect.map(Effect.context<never>(), ({ mapUnsafe }) => [...mapUnsafe.keys()])
 const program = Layer.mergeAll(
+  Layer.succeed(Named, "named"),
   Layer.succeed(OfHttp, "http"),
   Layer.succeed(OfProgram, "program"),
   Layer.succeed(References.MinimumLogLevel, "Error")
 )
 
-it.effect("a lean layer is built with the services of http/, and without the program's", () =>
+it.effect("a lean layer is built with the services that it names, and without any other", () =>
   Effect.gen(function* () {
     let keys: ReadonlyArray<string> = []
     const watching = Layer.effectDiscard(
@@ -23,8 +25,9 @@ it.effect("a lean layer is built with the services of http/, and without the pro
         keys = found
       })
     )
-    yield* Effect.scoped(Layer.build(Layer.provide(lean(watching), program)))
-    assert.include(keys, OfHttp.key)
+    yield* Effect.scoped(Layer.build(Layer.provide(lean(watching, Named), program)))
+    assert.include(keys, Named.key)
+    assert.notInclude(keys, OfHttp.key)
     assert.notInclude(keys, OfProgram.key)
     yield* Effect.scoped(Layer.build(Layer.provide(watching, program)))
     assert.include(keys, OfProgram.key)

@@ -1,6 +1,6 @@
 /** Leases of agents, end to end: an MCP server gets one with a call, and asks the API with it. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { AgentLeases, make } from "../../src/keys/AgentLeases.ts"
+import { AgentLeases, makeAgentLeases } from "../../src/keys/AgentLeases.ts"
 import { body } from "../../src/domain/ids.ts"
 import { createCompleted } from "../../src/operations/rows.ts"
 import { Client, startServer, type TestServer } from "../setup/server.ts"
@@ -178,8 +178,9 @@ describe("a lease", () => {
     const opened = leases.open(lease.token)
     assert(opened !== undefined)
     const givenBefore = (ms: number) =>
-      make({ secrets: [new Uint8Array(32).fill(5)], publicUrl: undefined, now: () => Date.now() - ms }).give(opened)
-        .token
+      makeAgentLeases({ secrets: [new Uint8Array(32).fill(5)], publicUrl: undefined, now: () => Date.now() - ms }).give(
+        opened
+      ).token
     const [old, young] = [givenBefore(910_000), givenBefore(890_000)].map((token) => new Client(server.base, token))
     assert(old !== undefined && young !== undefined)
     assert.deepStrictEqual([await statusOf(young), await statusOf(old)], [200, 401])

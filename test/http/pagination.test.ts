@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { pages } from "../../src/domain/limits.ts"
 import { Cursors } from "../../http/Cursors.ts"
-import { rowsOf } from "../../http/pagination.ts"
+import { pageSize } from "../../http/pagination.ts"
 
 const secret = new Uint8Array(32).fill(7)
 const using = <A, E>(work: (cursors: Cursors["Service"]) => Effect.Effect<A, E>, key = secret) =>
@@ -73,8 +73,8 @@ describe("a cursor", () => {
 })
 
 it("lists have the defaults of the contract, none above its most", () => {
-  assert.strictEqual(rowsOf("events", undefined), 100)
-  assert.strictEqual(rowsOf("threads", undefined), 50)
-  assert.strictEqual(rowsOf("events", 3), 3)
+  assert.strictEqual(pageSize("events", undefined), 100)
+  assert.strictEqual(pageSize("threads", undefined), 50)
+  assert.strictEqual(pageSize("events", 3), 3)
   for (const [normal, most] of Object.values(pages)) assert.isTrue(normal <= most && most <= 200)
 })

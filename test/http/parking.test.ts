@@ -5,7 +5,7 @@ import { sql } from "kysely"
 import { afterAll, beforeAll } from "vitest"
 import { Database } from "../../src/database/Database.ts"
 import { forgetOperations } from "../../src/operations/due.ts"
-import { park } from "../../src/operations/parking.ts"
+import { parkRequest } from "../../src/operations/parking.ts"
 import { freshId } from "../../src/seed.ts"
 import { toUuid } from "../../src/domain/ids.ts"
 import { type Client, startServer, type TestServer } from "../setup/server.ts"
@@ -356,7 +356,12 @@ describe("an operation", () => {
       server.runtime.runPromise(
         Effect.flatMap(Database, (database) =>
           database.atomically("test.park", (tx) =>
-            park(tx, workspace, { id, action: "agent.read", agentId, request: { agentId }, requester }, Date.now())
+            parkRequest(
+              tx,
+              workspace,
+              { id, action: "agent.read", agentId, request: { agentId }, requester },
+              Date.now()
+            )
           )
         )
       )

@@ -14,13 +14,13 @@ import { access } from "../../http/access.ts"
 import { decodeJson } from "../../http/Body.ts"
 import { Caller } from "../../http/Caller.ts"
 import { contract } from "../../http/contract.ts"
-import { Credentials, make as makeCredentials } from "../../http/Credentials.ts"
+import { Credentials, makeCredentials } from "../../http/Credentials.ts"
 import { Refused, refuses } from "../../http/errors.ts"
 import * as Frame from "../../http/Frame.ts"
 import * as Gate from "../../http/Gate.ts"
 import { type Listener, listen, portOf } from "../../http/listen.ts"
 import * as metrics from "../../http/metrics.ts"
-import { CursorParam, limitOf, rowsOf } from "../../http/pagination.ts"
+import { CursorParam, limitOf, pageSize } from "../../http/pagination.ts"
 import * as probes from "../../http/probes.ts"
 import { RateLimit } from "../../http/RateLimit.ts"
 import { Quotas } from "../../src/quotas/Quotas.ts"
@@ -29,7 +29,7 @@ import { Coverage } from "../../http/Coverage.ts"
 import { type Ready, Readiness } from "../../http/Readiness.ts"
 import * as reference from "../../http/reference.ts"
 import * as root from "../../http/root.ts"
-import { flag, int64, whole } from "../../http/parameters.ts"
+import { flag, int64, wholeNumber } from "../../http/parameters.ts"
 
 const Note = Schema.Struct({
   content: UserContent,
@@ -69,11 +69,11 @@ export const TinyApi = contract(
       HttpApiEndpoint.post("poke", "/poke", { success: Echo }).annotateMerge(access("run")),
       HttpApiEndpoint.get("fail", "/fail", { success: Echo }).annotateMerge(access("read")),
       HttpApiEndpoint.get("outage", "/outage", { success: Echo }).annotateMerge(access("read")),
-      HttpApiEndpoint.get("pause", "/pause", { query: { ms: whole(0, 60_000) }, success: Span }).annotateMerge(
+      HttpApiEndpoint.get("pause", "/pause", { query: { ms: wholeNumber(0, 60_000) }, success: Span }).annotateMerge(
         access("read")
       ),
       HttpApiEndpoint.get("large", "/large", {
-        query: { kib: whole(0, 65_536) },
+        query: { kib: wholeNumber(0, 65_536) },
         success: Schema.String
       }).annotateMerge(access("read")),
       HttpApiEndpoint.get("refuse", "/refuse", { success: Echo, error: refuses("queue_full") }).annotateMerge(
@@ -107,7 +107,7 @@ const Handlers = HttpApiBuilder.group(TinyApi, "notes", (handlers) =>
     )
     .handle("list", ({ query }) =>
       Effect.succeed({
-        rows: rowsOf("events", query.limit),
+        rows: pageSize("events", query.limit),
         ...(query.afterSeq === undefined ? {} : { afterSeq: query.afterSeq })
       })
     )

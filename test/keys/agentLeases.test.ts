@@ -1,11 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
-import { leasePattern, make } from "../../src/keys/AgentLeases.ts"
+import { leasePattern, makeAgentLeases } from "../../src/keys/AgentLeases.ts"
 import { freshId } from "../../src/seed.ts"
 
 const at = Date.parse("2026-11-23T07:00:00.000Z")
 const leases = (...secrets: ReadonlyArray<number>) =>
-  make({ secrets: secrets.map((fill) => new Uint8Array(32).fill(fill)), publicUrl: undefined, now: () => at + 0.7 })
+  makeAgentLeases({
+    secrets: secrets.map((fill) => new Uint8Array(32).fill(fill)),
+    publicUrl: undefined,
+    now: () => at + 0.7
+  })
 const holder = () => ({
   workspace: freshId("workspace"),
   agentId: freshId("agent"),
@@ -28,7 +32,7 @@ describe("an agent's lease", () => {
     assert.deepStrictEqual(leases(1).give(held), { token, expiresAt: "2026-11-23T07:15:00.000Z" })
     const baseUrl = "https://agents.example.com"
     assert.strictEqual(
-      make({ secrets: [new Uint8Array(32)], publicUrl: baseUrl, now: () => at }).give(held).baseUrl,
+      makeAgentLeases({ secrets: [new Uint8Array(32)], publicUrl: baseUrl, now: () => at }).give(held).baseUrl,
       baseUrl
     )
   })

@@ -7,7 +7,7 @@ import { assert } from "@effect/vitest"
 import { type ExecutableActionObject, transition } from "xstate"
 import { deliveryIdOf } from "../../actors/thread/tools/derivedIds.ts"
 import { threadInspected } from "../../actors/thread/inspected.ts"
-import { lost, run } from "../../actors/thread/jobs.ts"
+import { lostOutcome, runOf } from "../../actors/thread/jobs.ts"
 import {
   carryTextOf,
   factRow,
@@ -45,7 +45,7 @@ import { decide, start, statusOf, type Step } from "../../machines/thread/decide
 import { type Fact, isPublic } from "../../machines/thread/facts.ts"
 import { causes } from "../../machines/thread/inspected.ts"
 import type { WrittenFact } from "../../machines/inspected.ts"
-import { carryOf, fold, plain } from "../../machines/thread/fold.ts"
+import { foldCarry, fold, plainSnapshot } from "../../machines/thread/fold.ts"
 import { refuse, type Refusal } from "../../machines/thread/refuse.ts"
 import { resume } from "../../machines/thread/resume.ts"
 import { chart, type Snapshot } from "../../machines/thread/chart.ts"
@@ -157,7 +157,7 @@ const answers = (command: Command, job: Job, { context: { turn } }: Snapshot) =>
 const asXState = (before: Snapshot, command: Command, { facts, jobs, next }: Step) => {
   const [after, found] = transition(chart, before, command)
   const actions: ReadonlyArray<ExecutableActionObject> = found
-  assert.deepStrictEqual(plain(next), plain(after))
+  assert.deepStrictEqual(plainSnapshot(next), plainSnapshot(after))
   assert.strictEqual(facts.length + jobs.length, actions.length)
   assert.deepStrictEqual(
     jobs.map(({ params }) => params),
@@ -365,11 +365,11 @@ export class Walk {
   /** What a host has under way: started, and neither answered nor stopped. */
   private keepJobs(command: Command, before: Snapshot, { jobs }: Step) {
     for (const job of resume(before)) {
-      const answered = run(job)
+      const answered = runOf(job)
       if ("start" in answered && answers(command, job, before)) this.performing.delete(answered.start)
     }
     for (const job of jobs) {
-      const asked = run(job)
+      const asked = runOf(job)
       if ("start" in asked) {
         assert.isFalse(this.performing.has(asked.start), `${asked.start} is under way already`)
         this.performing.add(asked.start)
@@ -380,7 +380,7 @@ export class Walk {
   /** What the state implies is what is under way, each by the name that it was started with, and its outcome counts. */
   private checkJobs(folded: Snapshot) {
     const names = resume(folded).map((job) => {
-      const { start } = { start: "", ...run(job) }
+      const { start } = { start: "", ...runOf(job) }
       assert.isTrue(start.startsWith(`${job.params.turnId}/`))
       assert.notStrictEqual(decide(folded, this.outcomeOf(job)).next, folded, `the outcome of ${start} is stale`)
       return start
@@ -424,7 +424,7 @@ export class Walk {
               durationMs: 1,
               output: 1
             }
-          : { ...lost(job), at, admissions }
+          : { ...lostOutcome(job), at, admissions }
       case "abandon":
         return assert.fail("nothing to perform")
     }
@@ -481,7 +481,7 @@ export class Walk {
     if (turn !== null) assert.isAtMost(turn.calls.filter(hasPlace).length, turn.plan.maxParallelTools)
 
     // F2, and F1 from the open turn on and from the whole journal.
-    assert.deepStrictEqual(stored(carryOf(this.log)), stored(carry))
+    assert.deepStrictEqual(stored(foldCarry(this.log)), stored(carry))
     const since = (turn?.openedPos ?? pos + 1) - 1
     for (const from of new Set([since, 0])) {
       const folded = fold(
@@ -493,7 +493,7 @@ export class Walk {
           seq: log.slice(0, from).filter((fact) => fact.public).length
         })
       )
-      assert.deepStrictEqual(plain(folded), plain(this.snapshot))
+      assert.deepStrictEqual(plainSnapshot(folded), plainSnapshot(this.snapshot))
       this.checkJobs(folded)
     }
   }

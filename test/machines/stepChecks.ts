@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import { type AnyMachineSnapshot, type AnyStateMachine, type EventObject, getMicrosteps } from "xstate"
 import type { FactRow } from "../../src/journal/Journal.ts"
 import { type Inspected, leafOf, type WrittenFact } from "../../machines/inspected.ts"
-import { beginningAt, makeWalk, type Step } from "../../machines/steps.ts"
+import { beginningAt, makeWalk, type LoggedStep } from "../../machines/steps.ts"
 
 /** A state that is entered again right behind itself looks like one entry to whoever reads snapshots. */
 export const collapsed = (from: string, path: ReadonlyArray<string>) =>
@@ -46,7 +46,7 @@ export const stepsAtEnd = (
   inspected: Inspected,
   log: ReadonlyArray<WrittenFact>,
   written: number
-): ReadonlyArray<Step> => {
+): ReadonlyArray<LoggedStep> => {
   const first = log.length - written
   const begun = inspected.beginsAtTurns
     ? log.findLastIndex(({ n, turn }, i) => i < first && n === 0 && turn !== null)

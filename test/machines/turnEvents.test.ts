@@ -4,7 +4,7 @@ import type { Command } from "../../machines/thread/commands.ts"
 import { half, responseFits } from "../../src/domain/turnNumbers.ts"
 import { openWaits, roomForResponse } from "../../machines/thread/context.ts"
 import { decide } from "../../machines/thread/decide.ts"
-import { fold, plain } from "../../machines/thread/fold.ts"
+import { fold, plainSnapshot } from "../../machines/thread/fold.ts"
 import { refuse } from "../../machines/thread/refuse.ts"
 import { violations } from "../invariants.ts"
 import { call, clientCall, plan, turnOf, Walk } from "./Walk.ts"
@@ -25,7 +25,10 @@ class LongWalk extends Walk {
   conclude() {
     assert.deepStrictEqual(violations(this.recorded), [])
     const { carry, pending } = this.context
-    assert.deepStrictEqual(plain(fold({ carry, pending, facts: this.log, pos: 0, seq: 0 })), plain(this.snapshot))
+    assert.deepStrictEqual(
+      plainSnapshot(fold({ carry, pending, facts: this.log, pos: 0, seq: 0 })),
+      plainSnapshot(this.snapshot)
+    )
     return Math.max(...this.log.filter(({ type }) => type !== "assistant_message").map(({ n }) => n))
   }
 

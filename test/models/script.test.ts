@@ -61,7 +61,7 @@ describe("the script of a scripted model", () => {
   it("reads usage, and the final text over several lines", () => {
     const script = parseScript("/usage 10 20\n/say one\n/say two\r\n/say")
     expect(script.rounds[0]?.usage).toEqual({ inputTokens: 10, outputTokens: 20 })
-    expect(script.say).toBe("one\ntwo\n")
+    expect(script.spoken).toBe("one\ntwo\n")
   })
 
   it.each([

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { isAllowed } from "../../src/outbound/addresses.ts"
-import { refuseUrl } from "../../src/outbound/urls.ts"
+import { urlProblemOf } from "../../src/outbound/urls.ts"
 
 /** Of each range its first and last address, and spellings that a URL parser makes plain. */
 const privateHosts = [
@@ -129,7 +129,7 @@ const publicHosts = [
 ]
 
 const reason = (host: string, allowPrivateNetwork: boolean) =>
-  refuseUrl(`https://${host}:8443/x`, { allowPrivateNetwork })?.reason
+  urlProblemOf(`https://${host}:8443/x`, { allowPrivateNetwork })?.reason
 
 describe("an address in a URL", () => {
   for (const host of privateHosts) {

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as fc from "fast-check"
 import { HostPattern, OutboundUrl, outboundUrl, type Reach } from "../../src/domain/url.ts"
-import { refuseUrl } from "../../src/outbound/urls.ts"
+import { urlProblemOf } from "../../src/outbound/urls.ts"
 
 const isUrl = Schema.is(OutboundUrl)
 
@@ -110,7 +110,7 @@ describe("a URL that is stored", () => {
 
 describe("a URL that is asked", () => {
   const reason = (url: string, allowPrivateNetwork = false, reach?: Reach) =>
-    refuseUrl(url, { allowPrivateNetwork, reach })?.reason
+    urlProblemOf(url, { allowPrivateNetwork, reach })?.reason
 
   it("is https, or http where private networks are allowed", () => {
     assert.deepStrictEqual(

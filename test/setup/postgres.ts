@@ -12,7 +12,7 @@ import pg from "pg"
 import type { TestProject } from "vitest/node"
 import { account } from "../../src/postgres/account.ts"
 import { locate, reachable, sharedHome } from "../../src/postgres/binaries.ts"
-import { freePort, initialise, ready, serverFlags, spawnOptions } from "../../src/postgres/cluster.ts"
+import { freePort, initialise, untilReady, serverFlags, spawnOptions } from "../../src/postgres/cluster.ts"
 import { migrateTemplate } from "./template.ts"
 
 declare module "vitest" {
@@ -78,7 +78,7 @@ const startServer = async () => {
     await gone
     await rm(home, { recursive: true, force: true })
   }
-  await ready(
+  await untilReady(
     cluster.folder,
     () => ended ?? (log.includes("FATAL") ? "fatal" : undefined),
     async () => log

@@ -20,7 +20,7 @@ import { imagesOf } from "../../../src/tools/images.ts"
 import { readingOf } from "../../../src/tools/reading.ts"
 import { MemoryRoom } from "../room.ts"
 import { summarised } from "./summaries.ts"
-import { type LoggedFactBody, toldOf } from "../replies/rows.ts"
+import { type LoggedFactBody, loggedFactBody } from "../replies/rows.ts"
 import type { Context } from "../../../machines/thread/context.ts"
 import { isPublic, typesOf } from "../../../machines/thread/facts.ts"
 
@@ -39,7 +39,7 @@ interface Kept {
 const from = (pos: number): Kept => ({ pos, bytes: perThread, messages: [] })
 
 /** Of a public fact. */
-const placeOf = ({ pos, seq }: Placed): LogPlace => ({ pos, seq: seq ?? 0 })
+const logPlaceOf = ({ pos, seq }: Placed): LogPlace => ({ pos, seq: seq ?? 0 })
 
 const assistant = (
   fact: Placed & { readonly turnId: string; readonly event: { readonly modelId: string } },
@@ -49,7 +49,7 @@ const assistant = (
 ): Assistant => ({
   role: "assistant",
   turnId: fact.turnId,
-  at: placeOf(fact),
+  at: logPlaceOf(fact),
   modelId: fact.event.modelId,
   text,
   calls,
@@ -93,7 +93,7 @@ export const extend = (messages: Array<PromptMessage>, fact: Placed): Array<Prom
     case "user_message": {
       const retried = fact.detail?.retryOf
       const kept = retried === undefined ? messages : withoutTurn(messages, retried)
-      kept.push({ role: "user", turnId, at: placeOf(fact), n: fact.n, content: fact.event.content })
+      kept.push({ role: "user", turnId, at: logPlaceOf(fact), n: fact.n, content: fact.event.content })
       return kept
     }
     case "hook_decision":
@@ -124,7 +124,7 @@ export const extend = (messages: Array<PromptMessage>, fact: Placed): Array<Prom
       messages.push({
         role: "tool",
         turnId,
-        at: placeOf(fact),
+        at: logPlaceOf(fact),
         toolCallId,
         providerToolCallId,
         name,
@@ -190,7 +190,7 @@ const isSummary = (fact: Placed) => fact.type === "compacted" && fact.detail !==
 const weighed = (messages: ReadonlyArray<PromptMessage>) =>
   messages.reduce((sum, message) => sum + perMessage + weigh(message), perThread)
 
-const placed = (fact: LoggedFact): Placed => ({ ...toldOf(fact), pos: fact.pos, seq: fact.seq })
+const placed = (fact: LoggedFact): Placed => ({ ...loggedFactBody(fact), pos: fact.pos, seq: fact.seq })
 
 /** Positions: what a summary covers lies at or below `from`. */
 export interface Stretch {

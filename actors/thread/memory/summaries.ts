@@ -40,19 +40,19 @@ const toldTo = (message: PromptMessage, bytes: number): PromptMessage => {
       }
     case "assistant": {
       // What goes back to the provider word for word belongs to the whole conversation.
-      const { parts: _, ...told } = message
+      const { parts: _, ...kept } = message
       return {
-        ...told,
+        ...kept,
         text: shortened(message.text, bytes),
         calls: message.calls.map((call) => ({ ...call, input: shortenedJson(call.input, bytes) }))
       }
     }
     case "tool": {
-      const { images: _, ...told } = message
+      const { images: _, ...kept } = message
       const { failure, output } = message
       const most = Math.min(bytes, outputBytes)
       return {
-        ...told,
+        ...kept,
         output: shortenedJson(output, most),
         ...(failure === undefined ? {} : { failure: { ...failure, text: shortened(failure.text, most) } })
       }
@@ -74,8 +74,8 @@ export const toSummarise = (
 ): ReadonlyArray<PromptMessage> => {
   const covered = messages.filter((message) => covers(message, pos))
   for (let bytes = Infinity; ; bytes = bytes === Infinity ? 16 * 1024 : bytes / 2) {
-    const told = covered.map((message) => toldTo(message, bytes))
-    if (bytes < 64 || told.reduce((sum, message) => sum + summarisedTokens(message), 0) <= room) return told
+    const fitting = covered.map((message) => toldTo(message, bytes))
+    if (bytes < 64 || fitting.reduce((sum, message) => sum + summarisedTokens(message), 0) <= room) return fitting
   }
 }
 
@@ -85,25 +85,25 @@ export const standingAgain = (
   turnId: string,
   pos: number
 ): Summary["messages"] => {
-  const again: Array<Summary["messages"][number]> = []
+  const standing: Array<Summary["messages"][number]> = []
   for (const message of messages) {
     if (message.turnId !== turnId || !covers(message, pos)) continue
-    const last = again.at(-1)
+    const last = standing.at(-1)
     if (message.role === "user")
-      again.push({
+      standing.push({
         n: message.n ?? 0,
         content: message.content,
         replaced: message.replaced ?? { responses: 0, calls: 0 }
       })
     else if (message.role === "assistant" && message.calls.length > 0 && last !== undefined) {
       const { calls, responses } = last.replaced
-      again[again.length - 1] = {
+      standing[standing.length - 1] = {
         ...last,
         replaced: { responses: responses + 1, calls: calls + message.calls.length }
       }
     }
   }
-  return again
+  return standing
 }
 
 /** What no longer answers the prompt that was counted for it. */
@@ -117,12 +117,12 @@ const uncounted = (message: PromptMessage): PromptMessage => {
 export const summarised = (
   messages: ReadonlyArray<PromptMessage>,
   { event, turnId }: Pick<Compacted, "event" | "turnId">,
-  { messages: again, pos, summary }: Summary
+  { messages: standing, pos, summary }: Summary
 ): Array<PromptMessage> => {
   const at = { pos, seq: event.compaction.throughSeq }
   return [
     { role: "summary", turnId, text: summary, at },
-    ...again.map(({ content, n, replaced }): UserMessage => ({ role: "user", turnId, n, content, replaced, at })),
+    ...standing.map(({ content, n, replaced }): UserMessage => ({ role: "user", turnId, n, content, replaced, at })),
     ...messages.filter((message) => !covers(message, pos)).map(uncounted)
   ]
 }

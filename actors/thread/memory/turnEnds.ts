@@ -3,18 +3,19 @@ export class TurnEnds {
   private readonly waiting = new Map<string, Set<() => void>>()
 
   over(turnId: string) {
-    const told = this.waiting.get(turnId)
-    if (told === undefined) return
+    const tellers = this.waiting.get(turnId)
+    if (tellers === undefined) return
     this.waiting.delete(turnId)
-    for (const tell of told) tell()
+    for (const tell of tellers) tell()
   }
 
   /** Tells once. Gives what takes the wish back. */
   await(turnId: string, tell: () => void) {
-    const told = this.waiting.get(turnId) ?? new Set()
-    this.waiting.set(turnId, told.add(tell))
+    const tellers = this.waiting.get(turnId) ?? new Set()
+    this.waiting.set(turnId, tellers.add(tell))
     return () => {
-      if (told.delete(tell) && told.size === 0 && this.waiting.get(turnId) === told) this.waiting.delete(turnId)
+      if (tellers.delete(tell) && tellers.size === 0 && this.waiting.get(turnId) === tellers)
+        this.waiting.delete(turnId)
     }
   }
 }

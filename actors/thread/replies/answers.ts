@@ -20,7 +20,7 @@ import type { ActorView } from "../../Kind.ts"
 import type { Attributes } from "../../../src/journal/Journal.ts"
 import { pendingWaits, waitChanges } from "./rows.ts"
 
-export const nothing: Reply = { kind: "done", body: "" }
+export const doneReply: Reply = { kind: "done", body: "" }
 
 /** Where an input stands after a step: in the log, or waiting. */
 export const submitted = (
@@ -57,7 +57,7 @@ export const submitted = (
 /** The wait as it is now that it is over, and the event that says so. */
 export const resolved = (waitId: string, before: Snapshot, facts: ReadonlyArray<Fact>): Reply => {
   const row = waitChanges(before.context, { ...before.context, turn: null }, facts).find(({ id }) => id === waitId)
-  return row === undefined ? nothing : { kind: "found", body: waitBody(readWait(row.body)) }
+  return row === undefined ? doneReply : { kind: "found", body: waitBody(readWait(row.body)) }
 }
 
 /** The model of the input that runs last, as it would be admitted; else that of the last turn. */
@@ -97,7 +97,7 @@ export const detail = (
 }
 
 /** The thread after a command about the whole of it, with its attributes as they are now where the journal has told. */
-export const shown = (
+export const shownThread = (
   being: ActorView<Snapshot>,
   next: Snapshot,
   updatedAt: number,

@@ -1,18 +1,19 @@
-/** JSON of a message's content, made once of each: the row that keeps it and the answer that shows it share it. */
+/**
+ * JSON of a message's content. The row that keeps a message and the answer that shows it are made one after the other
+ * and share the text; it is not held for longer, as it may be as long as a body.
+ */
 import type { MessageContent } from "../../../src/domain/content.ts"
 
-const texts = new WeakMap<MessageContent, string>()
+const none: { readonly content: MessageContent; readonly text: string } = { content: [], text: "[]" }
+let last = none
 
 const contentText = (content: MessageContent): string => {
-  const known = texts.get(content)
-  if (known !== undefined) return known
-  const text = JSON.stringify(content)
-  texts.set(content, text)
-  return text
+  if (last.content !== content) last = { content, text: JSON.stringify(content) }
+  return last.text
 }
 
 /** JSON of an object with content, which comes first in it. */
-export const withContentText = ({ content, ...rest }: { readonly content: MessageContent }): string => {
-  const others = JSON.stringify(rest)
-  return `{"content":${contentText(content)}${others === "{}" ? "}" : `,${others.slice(1)}`}`
+export const withContentText = (value: { readonly content: MessageContent }): string => {
+  const others = JSON.stringify({ ...value, content: undefined })
+  return `{"content":${contentText(value.content)}${others === "{}" ? "}" : `,${others.slice(1)}`}`
 }

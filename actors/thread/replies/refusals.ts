@@ -38,7 +38,7 @@ export const lineFull = (): Declined =>
       "have run, or cancel some."
   })
 
-export const explain = (refusal: Refusal): Declined => {
+export const declinedFor = (refusal: Refusal): Declined => {
   switch (refusal.error) {
     case "turn_conflict":
       return new Declined({

@@ -97,7 +97,7 @@ export const factOf = (row: Pick<StoredFact, "at" | "detail" | "event" | "n" | "
 export type LoggedFactBody = Fact extends infer F ? (F extends Fact ? Omit<F, "at"> : never) : never
 
 /** As `factOf`. A plan is as short as it was written: nobody reads one here. */
-export const toldOf = ({ pos: _, seq: __, turn, ...rest }: LoggedFact): LoggedFactBody =>
+export const loggedFactBody = ({ pos: _, seq: __, turn, ...rest }: LoggedFact): LoggedFactBody =>
   ({ ...rest, turnId: turn }) as LoggedFactBody
 
 export const inputRow = ({ inputId, ord, ...rest }: Input): InputRow => ({

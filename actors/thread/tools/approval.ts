@@ -11,7 +11,7 @@ import { limits } from "../../../src/domain/limits.ts"
 import type { Principal } from "../../../src/domain/principal.ts"
 import { Lease } from "../../../src/journal/Lease.ts"
 import type { OperationAction } from "../../../src/operations/operation.ts"
-import { park } from "../../../src/operations/parking.ts"
+import { parkRequest } from "../../../src/operations/parking.ts"
 import { Policies } from "../../../src/operations/Policies.ts"
 import type { CallBy } from "../settings.ts"
 import { begunBy } from "./derivedIds.ts"
@@ -33,7 +33,7 @@ export interface ActionOfTool {
  */
 export type ToolApproval = (
   by: CallBy,
-  asked: ActionOfTool,
+  actionOfTool: ActionOfTool,
   refused?: Effect.Effect<BuiltInOutcome | undefined, DatabaseUnavailable>
 ) => Effect.Effect<BuiltInOutcome | undefined, DatabaseUnavailable>
 
@@ -58,7 +58,7 @@ export const makeApproval = Effect.gen(function* () {
       ...(by.turnId === undefined ? {} : { from: { threadId: by.threadId, turnId: by.turnId, hops: by.hops } })
     } as const
     const { operation, written } = yield* database.atomically("operations.park", (tx) =>
-      park(
+      parkRequest(
         tx,
         by.workspace,
         { id: begunBy("operation", toolCallId), action, agentId: agentId ?? by.agentId, request, requester },
@@ -78,16 +78,18 @@ export const makeApproval = Effect.gen(function* () {
     return operation === undefined ? full : { output: { operation } }
   })
 
-  const approval: ToolApproval = (by, asked, refused = nothing) =>
+  const approval: ToolApproval = (by, actionOfTool, refused = nothing) =>
     Effect.flatMap(
       policies.parks(by.workspace, {
-        action: asked.action,
+        action: actionOfTool.action,
         principal: "agent",
-        agentId: asked.agentId ?? by.agentId
+        agentId: actionOfTool.agentId ?? by.agentId
       }),
       (parks) =>
         parks
-          ? Effect.flatMap(refused, (refusal) => (refusal === undefined ? parkFor(by, asked) : Effect.succeed(refusal)))
+          ? Effect.flatMap(refused, (refusal) =>
+              refusal === undefined ? parkFor(by, actionOfTool) : Effect.succeed(refusal)
+            )
           : nothing
     )
   return approval

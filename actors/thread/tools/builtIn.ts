@@ -62,7 +62,7 @@ interface Made<Input> {
 }
 
 /** The input of a tool that takes none: a struct without fields would take anything. */
-export const nothing = Schema.Record(Schema.String, Schema.Never)
+export const noParameters = Schema.Record(Schema.String, Schema.Never)
 
 export const toolError = (text: string): BuiltInOutcome => ({ failure: { code: "tool_error", text } })
 

@@ -57,7 +57,7 @@ export interface Births {
 
 export interface Exchanging {
   readonly reads: Pick<ThreadReads["Service"], "events">
-  readonly endings: TurnEnds
+  readonly turnEnds: TurnEnds
   readonly threads: Births
 }
 
@@ -90,7 +90,7 @@ const endOf = ([last, before]: ReadonlyArray<AnyEvent>): Effect.Effect<AgentRepl
   }
 }
 
-export const makeExchange = ({ endings, reads, threads }: Exchanging) => {
+export const makeExchange = ({ turnEnds, reads, threads }: Exchanging) => {
   const refOf = (workspace: string, id: string): ActorRef => ({ workspace, kind: "thread", id })
 
   const begin = ({ agentId, born, hops, inputId, principal, text, threadId, workspace }: AgentQuestion) => {
@@ -156,7 +156,7 @@ export const makeExchange = ({ endings, reads, threads }: Exchanging) => {
     Effect.suspend(() => {
       const news = Latch.makeUnsafe()
       // Before the first look: an end between that and the wish would go unnoticed.
-      const forget = endings.await(sibling("turn", question.inputId), () => news.openUnsafe())
+      const forget = turnEnds.await(sibling("turn", question.inputId), () => news.openUnsafe())
       return answered(question, news).pipe(
         Effect.onInterrupt(() => cancel(question)),
         Effect.ensuring(Effect.sync(forget))

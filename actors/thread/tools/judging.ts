@@ -1,4 +1,4 @@
-/** Who judges a call: roles, the schema of its input, and what people have approved; and why a name calls nothing. */
+/** Roles, the schema of its input and what people have approved judge a call; a name that calls nothing is told why. */
 import { Effect } from "effect"
 import type { Failure } from "../../../src/domain/failure.ts"
 import { mapErrorNow } from "../../../src/now.ts"
@@ -9,12 +9,11 @@ import type { Toolsets } from "../../../src/tools/Toolsets.ts"
 import type { Away } from "../../../src/toolsets/status.ts"
 import type { RepliedCall, Verdict } from "../../../machines/thread/commands.ts"
 import type { Carry } from "../../../machines/thread/context.ts"
-import { Unreachable } from "../../Actor.ts"
+import type { Unreachable } from "../../Actor.ts"
+import { unreachable } from "../../live.ts"
 import type { CallBy } from "../settings.ts"
 import { isReadOnly, type Offer, type TurnOffers } from "./offers.ts"
 import { type ToolRun, unknownTool } from "./toolkit.ts"
-
-const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
 
 const denied = (text: string): Failure => ({ code: "tool_denied", text })
 const invalid = (text: string): Failure => ({ code: "tool_input_invalid", text })
@@ -57,14 +56,14 @@ export const makeJudging = ({ offers, rolesNow, schemas, toolsetIds, toolsets, w
     )
 
   const verdictOf = Effect.fnUntraced(function* (
-    asked: ReadonlyArray<CompiledRole>,
+    roles: ReadonlyArray<CompiledRole>,
     { carry }: CallBy,
     { input, name }: Omit<RepliedCall, "verdict">,
     unchecked?: string
   ): Effect.fn.Return<Verdict, Unreachable> {
     const tool = offers.find(name, carry)
     if (tool === undefined) return { refused: yield* absent(name) }
-    const verdict = evaluateRoles(offers.rolesOf(tool, asked), { name, input, readOnly: isReadOnly(tool) })
+    const verdict = evaluateRoles(offers.rolesOf(tool, roles), { name, input, readOnly: isReadOnly(tool) })
     if (verdict.decision === "deny") return { refused: denied(verdict.reason) }
     const failure = unchecked === undefined ? yield* inputFailure(tool, input) : invalid(unchecked)
     if (failure !== undefined) return { refused: failure }

@@ -38,7 +38,7 @@ export interface TurnOffers {
   /** The tool of that name, if the thread sees it by now. */
   readonly find: (name: string, carry: Carry) => Offer | undefined
   /** The roles that decide about a tool. */
-  readonly rolesOf: (tool: Offer, asked: ReadonlyArray<CompiledRole>) => ReadonlyArray<CompiledRole>
+  readonly rolesOf: (tool: Offer, roles: ReadonlyArray<CompiledRole>) => ReadonlyArray<CompiledRole>
 }
 
 export const makeOffers = (
@@ -70,6 +70,6 @@ export const makeOffers = (
     named,
     isShown,
     find,
-    rolesOf: ({ name }, asked) => (name === searchName ? rolesOfSearch(hidden, asked) : asked)
+    rolesOf: ({ name }, roles) => (name === searchName ? rolesOfSearch(hidden, roles) : roles)
   }
 }

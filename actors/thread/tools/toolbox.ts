@@ -8,15 +8,14 @@ import { Schemas } from "../../../src/tools/Schemas.ts"
 import type { Progress, Tool } from "../../../src/tools/Tool.ts"
 import { Toolsets } from "../../../src/tools/Toolsets.ts"
 import type { Plan, Verdict } from "../../../machines/thread/commands.ts"
-import { Unreachable } from "../../Actor.ts"
+import type { Unreachable } from "../../Actor.ts"
+import { unreachable } from "../../live.ts"
 import type { Family } from "./builtIn.ts"
 import { makeJudging } from "./judging.ts"
 import { makeLeasing } from "./leasing.ts"
 import { isReadOnly, makeOffers, type Offer } from "./offers.ts"
 import { emptyToolkit, fits, type Toolkit, type ToolRun, type Tools } from "./toolkit.ts"
 import type { CallBy } from "../settings.ts"
-
-const unreachable = () => new Unreachable({ retryAfterSeconds: 2 })
 
 /**
  * How long the calls of one response may wait for their schemas together: their thread hears nothing else meanwhile.
@@ -56,41 +55,41 @@ export const makeTools = (families: ReadonlyArray<Family>) =>
 
       const run = Effect.fnUntraced(function* (
         by: CallBy,
-        asked: ToolRun,
+        toolRun: ToolRun,
         begun: () => void,
         progressed?: (progress: Progress) => void
       ) {
-        const { failure, tool } = yield* ready(by, asked)
+        const { failure, tool } = yield* ready(by, toolRun)
         if (tool === undefined) return { failure }
-        const { input, toolCallId } = asked
+        const { input, toolCallId } = toolRun
         begun()
         return yield* tool.kind === "built-in"
           ? tool.run({ ...by, memory: profile.memory }, input, toolCallId)
-          : toolsets.call(workspace, tool, input, toolCallId, { progressed, lease: leaseOf(by, asked.turnId) })
+          : toolsets.call(workspace, tool, input, toolCallId, { progressed, lease: leaseOf(by, toolRun.turnId) })
       })
 
       return {
         ...known,
         definitions: ({ carry }) =>
-          Effect.map(rolesNow, (asked) =>
+          Effect.map(rolesNow, (held) =>
             offers.all
               .filter(
                 (tool) =>
                   offers.isShown(tool, carry) &&
-                  mayEver(offers.rolesOf(tool, asked), { name: tool.name, readOnly: isReadOnly(tool) })
+                  mayEver(offers.rolesOf(tool, held), { name: tool.name, readOnly: isReadOnly(tool) })
               )
               .map(definitionOf)
           ),
         verdicts: Effect.fnUntraced(function* (by, calls) {
-          const asked = yield* rolesNow
+          const held = yield* rolesNow
           const verdicts: Array<Verdict> = []
           const each = Effect.forEach(
             calls,
-            (call) => Effect.map(verdictOf(asked, by, call), (verdict) => verdicts.push(verdict)),
+            (call) => Effect.map(verdictOf(held, by, call), (verdict) => verdicts.push(verdict)),
             { discard: true }
           )
           yield* Effect.timeoutOption(each, patienceMs)
-          for (const call of calls.slice(verdicts.length)) verdicts.push(yield* verdictOf(asked, by, call, impatient))
+          for (const call of calls.slice(verdicts.length)) verdicts.push(yield* verdictOf(held, by, call, impatient))
           return verdicts
         }),
         problem: (name, what, value) => {
@@ -109,14 +108,14 @@ export const makeTools = (families: ReadonlyArray<Family>) =>
           const tool = offers.named.get(name)
           return tool?.kind === "built-in" && tool.asksAgent
         },
-        refusal: (by, asked) => Effect.map(ready(by, asked), ({ failure }) => failure),
+        refusal: (by, toolRun) => Effect.map(ready(by, toolRun), ({ failure }) => failure),
         run
       }
     }
 
     /** Made once for a version of a profile and the catalogues that it is used with, as long as the version is held. */
     const toolkits = new WeakMap<ResolvedProfile, Map<string, Toolkit>>()
-    /** The same, for the turn that asks again and again. */
+    /** The same of turns with catalogues, which ask again and again. Without any it is found as soon by the profile. */
     const known = new WeakMap<Plan, Toolkit>()
 
     const kitFor = (
@@ -126,12 +125,14 @@ export const makeTools = (families: ReadonlyArray<Family>) =>
       tools: ReadonlyArray<Tool>
     ) => {
       const held = toolkits.get(profile) ?? new Map<string, Toolkit>()
-      toolkits.set(profile, held)
+      if (held.size === 0) toolkits.set(profile, held)
       const key = catalogues.map(({ id, version }) => `${id}/${version}`).join(" ")
-      const toolkit = held.get(key) ?? toolkitOf(workspace, profile, tools)
+      const made = held.get(key)
+      if (made !== undefined) return made
+      const toolkit = toolkitOf(workspace, profile, tools)
       // Catalogues change now and then, and turns with the old ones end. An LRUCache for each of thousands of profiles
       // would hold more than the few toolkits in it.
-      if (held.size >= 16 && !held.has(key)) held.clear()
+      if (held.size >= 16) held.clear()
       held.set(key, toolkit)
       return toolkit
     }
@@ -147,7 +148,7 @@ export const makeTools = (families: ReadonlyArray<Family>) =>
             catalogues.length === 0 ? noTools : mapErrorNow(toolsets.tools(workspace, catalogues), unreachable)
           return flatMapNow(offered, (offered) => {
             const toolkit = kitFor(workspace, profile, catalogues, offered)
-            known.set(plan, toolkit)
+            if (catalogues.length > 0) known.set(plan, toolkit)
             return Effect.succeed(toolkit)
           })
         }

@@ -1,6 +1,6 @@
 /**
- * What a turn may call and who judges it: a turn's toolkit is made once from its plan, and asked for every
- * response, call and result after that.
+ * A turn's toolkit knows what the turn may call and who judges it. It is made once from the turn's plan, and asked for
+ * every response, call and result after that.
  *
  * B1. A toolkit is the plan's: the version of the profile and the catalogues that were current when the turn
  *     was admitted. Roles are asked as they are now: when a response comes, and again right before a run.
@@ -111,7 +111,7 @@ export const emptyToolkit: Toolkit = {
   run: (_, { name }) => Effect.succeed({ failure: unknownTool(name) })
 }
 
-export const noTools: Tools = { toolkit: () => Effect.succeed(emptyToolkit) }
+export const emptyTools: Tools = { toolkit: () => Effect.succeed(emptyToolkit) }
 
 /**
  * Hooks that are asked about this, from a place on. A thread that reviews for another's hook is reviewed by no agent.

@@ -1,4 +1,4 @@
-/** What stands behind calls, asked when a response comes, and again when somebody has answered a day later. */
+/** Verdicts on calls are asked for when a response comes, and again when somebody has answered a day later. */
 import { Effect } from "effect"
 import type { Failure } from "../../../src/domain/failure.ts"
 import type { Snapshot } from "../../../machines/thread/chart.ts"
@@ -17,11 +17,11 @@ export const makeVerdicts = (toolkitOf: ToolkitOf) => {
   const standing = Effect.fnUntraced(function* (
     being: ActorView<Snapshot>,
     toolkit: Toolkit,
-    asked: ReadonlyArray<Omit<RepliedCall, "verdict">>
+    calls: ReadonlyArray<Omit<RepliedCall, "verdict">>
   ) {
     const settings = settingsOf(being)
-    const verdicts = yield* toolkit.verdicts(callBy(being), asked)
-    return asked.map((call, i): RepliedCall => {
+    const verdicts = yield* toolkit.verdicts(callBy(being), calls)
+    return calls.map((call, i): RepliedCall => {
       const verdict = verdicts[i]!
       if ("refused" in verdict) return { ...call, verdict }
       const { toolsetId } = verdict
@@ -40,8 +40,8 @@ export const makeVerdicts = (toolkitOf: ToolkitOf) => {
     const refused: Record<string, Failure> = {}
     for (const call of clients) {
       const approved = approvedOf(call)
-      const asked = { name: call.name, input: call.input, ...(approved === undefined ? {} : { approved }) }
-      const failure = yield* toolkit.refusal(callBy(being), asked)
+      const toolRun = { name: call.name, input: call.input, ...(approved === undefined ? {} : { approved }) }
+      const failure = yield* toolkit.refusal(callBy(being), toolRun)
       if (failure !== undefined) refused[call.toolCallId] = failure
     }
     return { refused, ...(reviewed.length === 0 ? {} : { calls: yield* standing(being, toolkit, reviewed) }) }

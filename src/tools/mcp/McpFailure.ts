@@ -42,7 +42,7 @@ export class McpFailure extends Data.TaggedError("McpFailure")<{
 }> {}
 
 /** The same failure, but for what is said here. */
-export const changed = (
+export const failureWith = (
   { message, opening, reason, rpcCode, status }: McpFailure,
   change: { readonly reason?: McpReason; readonly message?: string; readonly opening?: true }
 ) =>
@@ -56,7 +56,7 @@ export const changed = (
   })
 
 /** Stands in for an answer that never comes, in the one place where the SDK would wait on for it. */
-export const lost = Symbol("lost")
+export const noAnswer = Symbol("lost")
 
 const outbound: { readonly [R in OutboundReason]: McpReason } = {
   forbidden_address: "unreachable",
@@ -124,7 +124,7 @@ export const mcpFailure = (error: unknown): McpFailure => {
     return new McpFailure({ reason: "unauthorized", message: "the server answered with HTTP 401", status: 401 })
   if (error instanceof SdkHttpError) return ofHttp(error)
   if (error instanceof ProtocolError) {
-    return error.data === lost
+    return error.data === noAnswer
       ? new McpFailure({ reason: "lost", message: "the connection ended without an answer" })
       : new McpFailure({
           reason: "refused",

@@ -27,7 +27,7 @@ export interface Session {
   /** One call. Interruption cancels it, at the server too. `progressed` hears of each report of its server. */
   readonly call: (
     tool: Tool,
-    asked: CallRequest,
+    request: CallRequest,
     progressed: (progress: Progress) => void
   ) => Effect.Effect<CallToolResult, McpFailure>
 }
@@ -168,11 +168,11 @@ export const openSession = Effect.fnUntraced(function* (options: TransportOption
         : attempt((signal) => offersOf(client, tasks, signal)).pipe(within(limits.mcpProbeMs, "no list of tools"))
     ),
 
-    call: (tool, asked, progressed) =>
+    call: (tool, request, progressed) =>
       wanted.during(
         tool.execution === undefined
-          ? plainCall(client, tool, asked, progressed)
-          : runAsTask(client, scope, tool, asked)
+          ? plainCall(client, tool, request, progressed)
+          : runAsTask(client, scope, tool, request)
       )
   }
   return session

@@ -11,7 +11,7 @@ import { Context, Data, Effect, Layer, RcMap, Redacted } from "effect"
 import { Connections } from "../../connections/Connections.ts"
 import { Outbound } from "../../outbound/Outbound.ts"
 import { record, sessionsGivenUp } from "../../telemetry/metrics.ts"
-import { changed, McpFailure } from "./McpFailure.ts"
+import { failureWith, McpFailure } from "./McpFailure.ts"
 import { openSession, type Session, withSession } from "./Session.ts"
 import type { ServerCredential, TransportOptions } from "./transport.ts"
 
@@ -136,7 +136,7 @@ const make = Effect.fn("Sessions.make")(function* (perWorkspace: number) {
       onWanted: (wanted) => tell({ wanted })
     }).pipe(
       Effect.tap(() => Effect.sync(() => tell("opened"))),
-      Effect.mapError((failure) => changed(failure, { opening: true }))
+      Effect.mapError((failure) => failureWith(failure, { opening: true }))
     )
   }
 

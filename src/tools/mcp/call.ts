@@ -11,7 +11,7 @@ import { Effect } from "effect"
 import { mayRunAgain, type Progress, type Tool, type ToolOutcome, ownName } from "../Tool.ts"
 import type { GivenLease } from "../../keys/AgentLeases.ts"
 import type { McpFailure } from "./McpFailure.ts"
-import { failed, outcomeOf } from "./outcome.ts"
+import { failedOutcome, outcomeOf } from "./outcome.ts"
 import { patiently } from "./patience.ts"
 import { tellingOf } from "./progress.ts"
 import type { Schemas } from "../Schemas.ts"
@@ -44,24 +44,24 @@ const isAgain = ({ opening, reason }: McpFailure, tool: Tool) =>
 const isAway = (status: number | undefined) => status === undefined || status === 404 || status === 410
 
 const outcomeOfFailure = ({ message, opening, reason, status }: McpFailure, tool: Tool): ToolOutcome => {
-  if (opening === true && reason !== "unauthorized") return failed("toolset_unreachable", message)
+  if (opening === true && reason !== "unauthorized") return failedOutcome("toolset_unreachable", message)
   switch (reason) {
     case "unauthorized":
-      return failed("toolset_unauthorized", message)
+      return failedOutcome("toolset_unauthorized", message)
     case "timeout":
-      return failed("tool_timeout", message)
+      return failedOutcome("tool_timeout", message)
     case "lost":
       return mayRunAgain(tool)
-        ? failed("toolset_unreachable", message)
-        : failed("tool_outcome_unknown", `${message}: the tool may or may not have done its work`)
+        ? failedOutcome("toolset_unreachable", message)
+        : failedOutcome("tool_outcome_unknown", `${message}: the tool may or may not have done its work`)
     case "unasked":
     case "unreachable":
-      return failed("toolset_unreachable", message)
+      return failedOutcome("toolset_unreachable", message)
     case "session":
-      return failed(isAway(status) ? "toolset_unreachable" : "tool_error", message)
+      return failedOutcome(isAway(status) ? "toolset_unreachable" : "tool_error", message)
     case "refused":
     case "broken":
-      return failed("tool_error", message)
+      return failedOutcome("tool_error", message)
   }
 }
 
@@ -99,7 +99,7 @@ export const callTool = (
           ? Effect.map(isGone, (gone) =>
               Effect.succeed(
                 gone
-                  ? failed("tool_not_found", "the toolset's server does not have this tool any more")
+                  ? failedOutcome("tool_not_found", "the toolset's server does not have this tool any more")
                   : outcomeOfFailure(failure, tool)
               )
             )
@@ -116,7 +116,7 @@ export const callTool = (
           renew()
           telling.report(progress)
         }),
-      (why) => Effect.succeed(Effect.succeed(failed("tool_timeout", why)))
+      (why) => Effect.succeed(Effect.succeed(failedOutcome("tool_timeout", why)))
     )
     return Effect.flatten(Effect.ensuring(inTime, Effect.sync(telling.end)))
   })

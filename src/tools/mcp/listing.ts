@@ -50,14 +50,14 @@ const listed = ({
   outputSchema,
   title
 }: Offer): ToolContent => {
-  const told = annotationsOf({ ...(title !== undefined && { title }), ...annotations })
+  const shown = annotationsOf({ ...(title !== undefined && { title }), ...annotations })
   return {
     name,
     ...(description !== undefined && { description: cut(description, limits.toolDescriptionBytes * 4) }),
     inputSchema,
     ...(outputSchema !== undefined && { outputSchema }),
     ...(execution?.taskSupport === "required" && { execution: { taskSupport: "required" as const } }),
-    ...(told._tag === "Some" && Object.keys(told.value).length > 0 && { annotations: told.value })
+    ...(shown._tag === "Some" && Object.keys(shown.value).length > 0 && { annotations: shown.value })
   }
 }
 

@@ -17,7 +17,7 @@ import type { Tool, ToolFailureCode, ToolOutcome } from "../Tool.ts"
 
 const failureChars = 4096
 
-export const failed = (code: ToolFailureCode, text: string): ToolOutcome => ({
+export const failedOutcome = (code: ToolFailureCode, text: string): ToolOutcome => ({
   failure: { code, text: text.length <= failureChars ? text : `${text.slice(0, failureChars).toWellFormed()}…` }
 })
 
@@ -55,16 +55,16 @@ export const outcomeOf = Effect.fnUntraced(function* (
 ): Effect.fn.Return<ToolOutcome> {
   const output = outputOf(result)
   if (nestsDeeper(output, limits.jsonDepth))
-    return failed("tool_error", `the tool's output nests deeper than ${limits.jsonDepth} levels`)
-  if (result.isError === true) return failed("tool_error", toldError(result))
+    return failedOutcome("tool_error", `the tool's output nests deeper than ${limits.jsonDepth} levels`)
+  if (result.isError === true) return failedOutcome("tool_error", toldError(result))
   if (outputSchema !== undefined) {
     if (result.structuredContent === undefined)
-      return failed("tool_error", "the tool's output does not fit its schema: it has no structuredContent")
+      return failedOutcome("tool_error", "the tool's output does not fit its schema: it has no structuredContent")
     const problem = yield* schemas.misfit(workspace, outputSchema, output).pipe(
       Effect.map((problem) => problem && `the tool's output does not fit its schema: ${problem}`),
       Effect.catch(({ message }) => Effect.succeed(`the tool's output was not checked: ${message}`))
     )
-    if (problem !== undefined) return failed("tool_error", problem)
+    if (problem !== undefined) return failedOutcome("tool_error", problem)
   }
   const kept = cutOutput(lighter(output, result))
   const beside = besideOf(result, output, () => limits.toolOutputBytes - encodedBytes(kept))

@@ -25,10 +25,10 @@ export const tellingOf = (tell: (progress: Progress) => void) => {
   const next = () => {
     timer = undefined
     if (waiting === undefined) return
-    const told = waiting
+    const newest = waiting
     waiting = undefined
     timer = setTimeout(next, everyMs)
-    tell(told)
+    tell(newest)
   }
   return {
     report: (progress: Progress) => {

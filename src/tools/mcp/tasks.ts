@@ -10,7 +10,7 @@ import { Effect, Fiber, Schedule, Schema, type Scope } from "effect"
 import { isJsonObject } from "../../domain/jsonValue.ts"
 import { limits } from "../../domain/limits.ts"
 import { type Tool, ownName } from "../Tool.ts"
-import { attempt, changed, McpFailure } from "./McpFailure.ts"
+import { attempt, failureWith, McpFailure } from "./McpFailure.ts"
 import { answerWithin } from "./transport.ts"
 import { type CallRequest, metaOf } from "./callRequest.ts"
 import { wantsInput } from "./unsupported.ts"
@@ -40,7 +40,7 @@ const isPassing = ({ reason }: McpFailure) => reason === "unreachable" || reason
 
 /** W2. */
 const unheard = (failure: McpFailure) =>
-  changed(failure, { reason: "lost", message: `nothing more is heard of the task: ${failure.message}` })
+  failureWith(failure, { reason: "lost", message: `nothing more is heard of the task: ${failure.message}` })
 
 const ended = (said: string, { statusMessage }: Task) =>
   new McpFailure({ reason: "refused", message: statusMessage ? `${said}: ${statusMessage.slice(0, 2_000)}` : said })
@@ -64,12 +64,12 @@ const watchTask = Effect.fnUntraced(function* (client: Client, scope: Scope.Scop
         signal
       })
   )
-  const again = (task: Task) => ({ while: isPassing, times: asksAgain, schedule: Schedule.spaced(pauseOf(task)) })
+  const retrying = (task: Task) => ({ while: isPassing, times: asksAgain, schedule: Schedule.spaced(pauseOf(task)) })
 
   let task = begun
   while (task.status === "working") {
     yield* Effect.sleep(pauseOf(task))
-    task = yield* ask.pipe(Effect.retry(again(task)), Effect.mapError(unheard))
+    task = yield* ask.pipe(Effect.retry(retrying(task)), Effect.mapError(unheard))
   }
   const { status } = task
   if (status === "input_required") {
@@ -78,7 +78,7 @@ const watchTask = Effect.fnUntraced(function* (client: Client, scope: Scope.Scop
   }
   if (status === "cancelled") return yield* ended("the server has cancelled the task", task)
   return yield* fetchResult.pipe(
-    Effect.retry(again(task)),
+    Effect.retry(retrying(task)),
     // Of one that has failed it is known how it ended, though it has no result.
     Effect.mapError((failure) =>
       status === "failed" ? ended(`the task has failed: ${failure.message}`, task) : unheard(failure)

@@ -20,7 +20,7 @@ import { limits } from "../../domain/limits.ts"
 import type { FetchLimits } from "../../outbound/Outbound.ts"
 import type { Reach } from "../../domain/url.ts"
 import { hide } from "./hide.ts"
-import { lost } from "./McpFailure.ts"
+import { noAnswer } from "./McpFailure.ts"
 import { refusalOf } from "./refusal.ts"
 
 /** A server that has answered ends its stream by itself, and the connection can be used again: given that much time. */
@@ -153,7 +153,7 @@ export class McpTransport extends StreamableHTTPClientTransport {
       this.onmessage?.({
         jsonrpc,
         id,
-        error: { code: ProtocolErrorCode.InternalError, message: "no answer", data: lost }
+        error: { code: ProtocolErrorCode.InternalError, message: "no answer", data: noAnswer }
       })
       this.#ended(id)
     }

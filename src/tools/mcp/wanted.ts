@@ -1,10 +1,10 @@
 /**
- * What a server asks of its client while it works on calls, and Troupe does not give: refused in words, which a call
- * that fails for it repeats.
+ * Servers may ask things of their client, while they work on calls, that Troupe does not give: they are refused in
+ * words, which a call that fails for it repeats.
  */
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/client"
 import { Effect } from "effect"
-import { changed, type McpFailure } from "./McpFailure.ts"
+import { failureWith, type McpFailure } from "./McpFailure.ts"
 import { refusesRequest } from "./unsupported.ts"
 
 const textOf = ({ content }: CallToolResult) =>
@@ -46,7 +46,7 @@ export const makeWanted = (onWanted: (words: string) => void) => {
                   }
           ),
           Effect.mapError((failure) =>
-            changed(failure, { message: [failure.message, ...unsaid(failure.message)].join("\n") })
+            failureWith(failure, { message: [failure.message, ...unsaid(failure.message)].join("\n") })
           ),
           Effect.ensuring(Effect.sync(() => running.delete(wanted)))
         )

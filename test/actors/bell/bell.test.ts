@@ -109,12 +109,12 @@ const scenario = (...misfortunes: ReadonlyArray<Misfortune>) =>
     })
     const ring = Effect.fnUntraced(function* (key: string) {
       for (let i = 0; i < 100; i++) {
-        const { deliver, create } = bellsOf(node)
+        const { create, tell } = bellsOf(node)
         const envelope = { request: { type: "ring" as const, ms: 3_000 }, key: { scope: key, fingerprint: "f" } }
         const asked = yield* Effect.forkChild(
           Effect.result(
             node.ask(
-              Effect.catchIf(deliver(bell, envelope), isUnknown, () =>
+              Effect.catchIf(tell(bell, envelope), isUnknown, () =>
                 create(bell, { parent: null, attributes: "{}" }, envelope)
               )
             )

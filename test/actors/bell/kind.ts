@@ -61,7 +61,7 @@ export const bellKind = (listened: (round: number) => void) =>
     jobs: {
       resume: ({ context }) => (isUnheard(context) ? [{ type: "listen", params: { round: context.rounds } }] : []),
       run: ({ params: { round } }) => ({ start: `listen ${round}`, repeatable: true }),
-      lost: ({ params: { round } }) => ({ type: "heard", round }),
+      lostOutcome: ({ params: { round } }) => ({ type: "heard", round }),
       perform: (_, { params: { round } }) =>
         Effect.delay(
           Effect.sync(() => {

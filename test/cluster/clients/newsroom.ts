@@ -12,7 +12,7 @@ import { once } from "node:events"
 import { createServer } from "node:http"
 import { setTimeout as sleep } from "node:timers/promises"
 import { isDeepStrictEqual } from "node:util"
-import { field, list } from "../../../src/cli/client.ts"
+import { field, listIn } from "../../../src/cli/client.ts"
 import { fromUuid, toUuid } from "../../../src/domain/ids.ts"
 import { type FactColumns, factColumns, storedFact } from "../../../src/journal/storedFact.ts"
 import type { Caller } from "../Caller.ts"
@@ -92,7 +92,7 @@ const everyMinute = async (
     for (let cursor = ""; ; ) {
       const page = await caller.ask("GET", `${path}/${id}/runs?limit=100${cursor}`)
       if (page?.status !== 200) throw new Error(`the runs of ${id} cannot be read: ${page?.status}`)
-      found.push(...list(page.body, "runs"))
+      found.push(...listIn(page.body, "runs"))
       const next = field(page.body, "nextCursor")
       if (next === "") return found
       cursor = `&cursor=${encodeURIComponent(next)}`
@@ -114,7 +114,7 @@ export const reportNews = async (office: Office) => {
     const path = `/v1/feeds/${room.feedId}/messages`
     const answer = await caller.ask("POST", path, { messages: texts.map((text) => ({ text })) }, { key: next() })
     if (answer?.status !== 201) return
-    for (const [i, message] of list(answer.body, "messages").entries())
+    for (const [i, message] of listIn(answer.body, "messages").entries())
       room.appended.set(texts[i] ?? "", Number(field(message, "seq")))
   }
   const schedule = async () => {
@@ -142,7 +142,7 @@ export const reportNews = async (office: Office) => {
     let seen = 0
     while (working()) {
       const answer = await reader.ask("GET", `/v1/feeds/${room.feedId}/messages?startSeq=${seen + 1}&waitSeconds=1`)
-      for (const message of answer?.status === 200 ? list(answer.body, "messages") : []) {
+      for (const message of answer?.status === 200 ? listIn(answer.body, "messages") : []) {
         const seq = Number(field(message, "seq"))
         if (seq !== seen + 1) office.history.problems.push(`J8: a reader of ${room.feedId} saw ${seq} after ${seen}`)
         seen = seq
@@ -178,7 +178,7 @@ const readThreads = async ({ pool }: Cluster, agentId: string) => {
       threadId: fromUuid("thread", thread),
       principal: field(body, "principal", "id"),
       at,
-      texts: list(body, "content").map((block) => field(block, "text"))
+      texts: listIn(body, "content").map((block) => field(block, "text"))
     })
   }
   return { told, ended }

@@ -28,7 +28,7 @@ const noAgent = (id: string) => toolError(`There is no agent ${id}.`)
 export const agentsFamily = (database: Database["Service"], exchange: Exchange, approval: ToolApproval): Family => {
   const ask = Effect.fnUntraced(function* (
     by: CallBy,
-    asked: { readonly agentId: string; readonly message: string },
+    input: { readonly agentId: string; readonly message: string },
     toolCallId: string
   ) {
     const depth = (by.asked?.depth ?? 0) + 1
@@ -37,14 +37,14 @@ export const agentsFamily = (database: Database["Service"], exchange: Exchange, 
       return toolError(
         `This question came through ${limits.askDepth} other agents already: no further one can be asked.`
       )
-    const known = yield* database.run("agents.ask", (db) => readAgent(db, by.workspace, asked.agentId))
-    if (known === undefined) return noAgent(asked.agentId)
+    const known = yield* database.run("agents.ask", (db) => readAgent(db, by.workspace, input.agentId))
+    if (known === undefined) return noAgent(input.agentId)
     const threadId = begunBy("thread", toolCallId)
     const { identity } = by.principal ?? {}
     return yield* exchange({
       workspace: by.workspace,
-      agentId: asked.agentId,
-      text: asked.message,
+      agentId: input.agentId,
+      text: input.message,
       ...(by.hops === 0 ? {} : { hops: by.hops }),
       asker: by.threadId,
       threadId,
@@ -98,13 +98,13 @@ export const agentsFamily = (database: Database["Service"], exchange: Exchange, 
           "Lists the workspace's agents, newest first: id, name, what each is for, tags. Archived ones are left out.",
         input: Schema.Struct(pageFields),
         readOnly: true,
-        run: ({ workspace }, asked) =>
+        run: ({ workspace }, input) =>
           Effect.map(
             database.run("agents.list", (db) =>
-              listAgents(db, workspace, { includeArchived: false, ...rowsAsked(asked) })
+              listAgents(db, workspace, { includeArchived: false, ...rowsAsked(input) })
             ),
             (found) => {
-              const { rows, ...more } = pageOf(asked, found)
+              const { rows, ...more } = pageOf(input, found)
               return {
                 output: {
                   agents: rows.map(({ createdAt, description, id, name, tags }) => ({

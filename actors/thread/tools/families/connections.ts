@@ -18,11 +18,11 @@ export const connectionsFamily = (database: Database["Service"]): Family => ({
         "are never shown.",
       input: Schema.Struct(pageFields),
       readOnly: true,
-      run: ({ workspace }, asked) =>
+      run: ({ workspace }, page) =>
         Effect.map(
-          database.run("connections.list", (db) => listConnections(db, workspace, rowsAsked(asked))),
+          database.run("connections.list", (db) => listConnections(db, workspace, rowsAsked(page))),
           (found) => {
-            const { rows, ...more } = pageOf(asked, found)
+            const { rows, ...more } = pageOf(page, found)
             return {
               output: {
                 connections: rows.map(({ baseUrl, createdAt, id, kind, name, provider, status }) => ({

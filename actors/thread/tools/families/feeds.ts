@@ -15,17 +15,18 @@ import { limits } from "../../../../src/domain/limits.ts"
 import type { Principal } from "../../../../src/domain/principal.ts"
 import { FeedId } from "../../../../src/domain/resourceIds.ts"
 import type { ConditionJudge } from "../../../../src/subscriptions/ConditionJudge.ts"
-import { judge } from "../../../../src/subscriptions/matching.ts"
+import { judgeMessages } from "../../../../src/subscriptions/matching.ts"
 import { appendMessages, type AppendRefusal, hopsAfter } from "../../../../src/feeds/appending.ts"
 import { Tag } from "../../../../src/domain/feedMessage.ts"
 import { AgentFeedAppend, type FeedAppended, FeedName } from "../../../../src/feeds/feed.ts"
 import { readMessages } from "../../../../src/feeds/reading.ts"
-import { appendRefusal, noFeed } from "../../../../src/feeds/refusals.ts"
+import { appendRefusal, feedNotFound } from "../../../../src/feeds/refusals.ts"
 import { listFeeds, readFeed } from "../../../../src/feeds/rows.ts"
 import { awaitMessages, mayCome } from "../../../../src/feeds/waiting.ts"
 import { keepAnswer } from "../../../../src/idempotency/rows.ts"
 import type { Journal } from "../../../../src/journal/Journal.ts"
 import { shardOf } from "../../../../src/journal/shard.ts"
+import { rowOf } from "../../../kept.ts"
 import type { ToolApproval } from "../approval.ts"
 import { type BuiltInBy, builtIn, type Family, toolError } from "../builtIn.ts"
 import { limitField, shortened, usual } from "./pages.ts"
@@ -122,7 +123,7 @@ const readingTools = ({ bus, database }: Feeds) => [
     run: ({ workspace }: BuiltInBy, { feedId }) =>
       Effect.map(
         database.run("feeds.get", (db) => readFeed(db, workspace, feedId)),
-        (found) => (found === undefined ? refusal(noFeed) : { output: { feed: found.feed } })
+        (found) => (found === undefined ? refusal(feedNotFound) : { output: { feed: found.feed } })
       )
   }),
   builtIn({
@@ -146,7 +147,7 @@ const readingTools = ({ bus, database }: Feeds) => [
             }),
             (page) =>
               page === undefined
-                ? refusal(noFeed)
+                ? refusal(feedNotFound)
                 : {
                     output: {
                       messages: page.messages.map(({ feedId, ...message }) => message),
@@ -174,20 +175,20 @@ const appendTool = ({ approval, bus, conditions, database, journal }: Feeds) => 
 
   /** L2. Undefined where another node has just kept an answer for this call. */
   const appended = Effect.fnUntraced(function* (by: BuiltInBy, { feedId, ...append }: AppendInput, scope: string) {
-    let told: ReadonlyArray<string> = []
+    let subscribers: ReadonlyArray<string> = []
     const author = authorOf(by)
-    const ahead = yield* judge(conditions, by.workspace, feedId, append.messages, author.principal)
+    const ahead = yield* judgeMessages(conditions, by.workspace, feedId, append.messages, author.principal)
     return yield* withdrawing<FeedAppended, AppendRefusal | "kept">("feeds.append", async (tx) => {
       const done = await appendMessages(tx, by.workspace, feedId, append, author, ahead, (subscriptions) => {
-        told = subscriptions
+        subscribers = subscriptions
       })
       if ("refused" in done) return Result.fail(done)
-      const row = { scope, fingerprint: scope, status: 200, body: JSON.stringify(done) }
+      const row = rowOf({ scope, fingerprint: scope }, { kind: "found", body: JSON.stringify(done) })
       return (await keepAnswer(tx, by.workspace, row)) ? Result.succeed(done) : Result.fail("kept")
     }).pipe(
       Effect.tap(() =>
         Effect.sync(() => {
-          for (const id of told) bus.wake(shardOf(id))
+          for (const id of subscribers) bus.wake(shardOf(id))
         })
       )
     )

@@ -84,7 +84,7 @@ const PutInput = Schema.Struct({
 })
 const DeleteInput = Schema.Struct({ store, key, expectedVersion })
 
-type Asked = { readonly store?: StoreName }
+type Where = { readonly store?: StoreName }
 
 const refusal = ({
   currentVersion,
@@ -108,7 +108,7 @@ const authorOf = ({ agentId, identity, threadId, turnId }: BuiltInBy): Author =>
 })
 
 /** What the store is, for the rows. */
-const storeOf = ({ agentId }: BuiltInBy, { store }: Asked): Store => (store === "workspace" ? {} : { agentId })
+const storeOf = ({ agentId }: BuiltInBy, { store }: Where): Store => (store === "workspace" ? {} : { agentId })
 
 const readingTools = ({ database }: MemoryStores) => [
   builtIn({
@@ -116,10 +116,10 @@ const readingTools = ({ database }: MemoryStores) => [
     description: "Lists notes by their keys: key, size, version and when it was last written, not what it says.",
     input: ListInput,
     readOnly: true,
-    run: guarded("list", (by, { cursor = "", limit = usual, prefix = "", ...asked }) =>
+    run: guarded("list", (by, { cursor = "", limit = usual, prefix = "", ...where }) =>
       Effect.map(
         database.run("memory.list", (db) =>
-          listEntries(db, by.workspace, storeOf(by, asked), {
+          listEntries(db, by.workspace, storeOf(by, where), {
             after: Buffer.from(cursor, "base64url").toString().replaceAll("\0", ""),
             limit: limit + 1,
             prefix
@@ -140,8 +140,8 @@ const readingTools = ({ database }: MemoryStores) => [
     description: "Reads one note by its key: what it says, its version, who wrote it last and when.",
     input: GetInput,
     readOnly: true,
-    run: guarded("get", (by, { key, ...asked }) =>
-      Effect.map(readEntry(database, by.workspace, storeOf(by, asked), key), (entry) =>
+    run: guarded("get", (by, { key, ...where }) =>
+      Effect.map(readEntry(database, by.workspace, storeOf(by, where), key), (entry) =>
         entry === undefined ? noEntry : { output: { entry } }
       )
     )
@@ -151,9 +151,9 @@ const readingTools = ({ database }: MemoryStores) => [
     description: "Finds notes by words in their keys and texts, the best first: key, a snippet, version.",
     input: SearchInput,
     readOnly: true,
-    run: guarded("search", (by, { limit = limits.memorySearch.usual, q, ...asked }) =>
+    run: guarded("search", (by, { limit = limits.memorySearch.usual, q, ...where }) =>
       Effect.map(
-        database.run("memory.search", (db) => searchEntries(db, by.workspace, storeOf(by, asked), { limit, q })),
+        database.run("memory.search", (db) => searchEntries(db, by.workspace, storeOf(by, where), { limit, q })),
         (entries) => ({ output: { entries } })
       )
     )
@@ -162,7 +162,7 @@ const readingTools = ({ database }: MemoryStores) => [
 
 /** M1. */
 const guarded =
-  <Input extends Asked, E>(
+  <Input extends Where, E>(
     verb: string,
     run: (by: BuiltInBy, input: Input, toolCallId: string) => Effect.Effect<BuiltInOutcome, E>
   ) =>
@@ -175,9 +175,9 @@ const writingTools = ({ approval, database, now }: MemoryStores) => {
   const withdrawing = withdrawable(database)
 
   /** What would become of it: it is written, and withdrawn. */
-  const tried = (by: BuiltInBy, asked: Write) =>
+  const tried = (by: BuiltInBy, request: Write) =>
     withdrawing<never, Written>("memory.write (tried)", async (tx) =>
-      Result.fail(await write(tx, by.workspace, asked, authorOf(by), now()))
+      Result.fail(await write(tx, by.workspace, request, authorOf(by), now()))
     ).pipe(Effect.catch((found) => ("_tag" in found ? Effect.fail(found) : Effect.succeed(refusalOf(found)))))
 
   /** Nothing hopeless parks. */
@@ -192,8 +192,8 @@ const writingTools = ({ approval, database, now }: MemoryStores) => {
     const parked = yield* approval(by, { action, ...about, request, toolCallId }, tried(by, request))
     if (parked !== undefined) return parked
     // M2.
-    const asked = { ...request, version: begunBy("memoryVersion", toolCallId) }
-    const done = yield* writeAlone(database, by.workspace, asked, authorOf(by), now())
+    const versioned = { ...request, version: begunBy("memoryVersion", toolCallId) }
+    const done = yield* writeAlone(database, by.workspace, versioned, authorOf(by), now())
     return refusalOf(done) ?? { output: outputOf(done) }
   })
 
@@ -206,12 +206,12 @@ const writingTools = ({ approval, database, now }: MemoryStores) => {
       input: PutInput,
       readOnly: false,
       idempotent: true,
-      run: guarded("put", (by, { store, ...asked }, toolCallId) => {
-        if (isTooLong(asked.value)) return Effect.succeed(refusal(tooLong))
-        const request = { ...storeOf(by, { ...(store && { store }) }), ...asked }
+      run: guarded("put", (by, { store, ...input }, toolCallId) => {
+        if (isTooLong(input.value)) return Effect.succeed(refusal(tooLong))
+        const request = { ...storeOf(by, { ...(store && { store }) }), ...input }
         return written(by, "memory.put", request, toolCallId, (done) => {
           const version = "entry" in done ? done.entry.version : "version" in done ? done.version : undefined
-          return { entry: { key: asked.key, size: utf8Bytes(asked.value), ...(version && { version }) } }
+          return { entry: { key: input.key, size: utf8Bytes(input.value), ...(version && { version }) } }
         })
       })
     }),
@@ -221,8 +221,8 @@ const writingTools = ({ approval, database, now }: MemoryStores) => {
       input: DeleteInput,
       readOnly: false,
       idempotent: true,
-      run: guarded("delete", (by, { store, ...asked }, toolCallId) => {
-        const request = { ...storeOf(by, { ...(store && { store }) }), ...asked }
+      run: guarded("delete", (by, { store, ...input }, toolCallId) => {
+        const request = { ...storeOf(by, { ...(store && { store }) }), ...input }
         return written(by, "memory.delete", request, toolCallId, (done) => ({
           deleted: !("done" in done && done.done === "nothing")
         }))

@@ -30,7 +30,7 @@ import {
   type SchedulingBy
 } from "../../../../src/schedules/rows.ts"
 import { ScheduleInput, SchedulePatch } from "../../../../src/schedules/schedule.ts"
-import { shown, startingRun } from "../../../../src/schedules/shown.ts"
+import { shownSchedule, startingRun } from "../../../../src/schedules/shown.ts"
 import type { CallBy } from "../../settings.ts"
 import type { ToolApproval } from "../approval.ts"
 import { begunBy } from "../derivedIds.ts"
@@ -121,11 +121,11 @@ export const schedulesFamily = ({ approval, database, mayName, now, wake }: Sche
       description: "Lists your schedules, newest first: when each fires, what it says, and what came of it last.",
       input: Schema.Struct(pageFields),
       readOnly: true,
-      run: ({ agentId, workspace }, asked) =>
+      run: ({ agentId, workspace }, page) =>
         Effect.map(
-          database.run("schedules.list", (db) => listSchedules(db, workspace, agentId, rowsAsked(asked))),
+          database.run("schedules.list", (db) => listSchedules(db, workspace, agentId, rowsAsked(page))),
           (found) => {
-            const { rows, ...more } = pageOf(asked, found.map(shown))
+            const { rows, ...more } = pageOf(page, found.map(shownSchedule))
             return { output: { schedules: rows, ...more } }
           }
         )
@@ -135,10 +135,10 @@ export const schedulesFamily = ({ approval, database, mayName, now, wake }: Sche
       description: "Gets one of your schedules, with its next instants.",
       input: Schema.Struct({ scheduleId }),
       readOnly: true,
-      run: ({ agentId, workspace }, asked) =>
+      run: ({ agentId, workspace }, page) =>
         Effect.map(
-          database.run("schedules.get", (db) => readSchedule(db, workspace, agentId, asked.scheduleId)),
-          (found) => (found === undefined ? noSchedule : { output: { schedule: shown(found) } })
+          database.run("schedules.get", (db) => readSchedule(db, workspace, agentId, page.scheduleId)),
+          (found) => (found === undefined ? noSchedule : { output: { schedule: shownSchedule(found) } })
         )
     })
   ]
@@ -156,7 +156,7 @@ export const schedulesFamily = ({ approval, database, mayName, now, wake }: Sche
         const id = begunBy("schedule", toolCallId)
         const work = done(by, "schedule.create", { input }, id, toolCallId, async (tx) => {
           const made = await createSchedule(tx, by.workspace, by.agentId, input, authorOf(by), now(), id)
-          return "refused" in made ? refusal(notMade(made)) : { output: { schedule: shown(made) } }
+          return "refused" in made ? refusal(notMade(made)) : { output: { schedule: shownSchedule(made) } }
         })
         return withModel(by, input, work)
       }
@@ -170,7 +170,7 @@ export const schedulesFamily = ({ approval, database, mayName, now, wake }: Sche
       run: (by, { scheduleId, ...patch }, toolCallId) => {
         const work = done(by, "schedule.update", { scheduleId, patch }, scheduleId, toolCallId, async (tx) => {
           const found = await patchSchedule(tx, by.workspace, by.agentId, scheduleId, patch, by.hops, always, now())
-          return "refused" in found ? notChanged(found) : { output: { schedule: shown(found) } }
+          return "refused" in found ? notChanged(found) : { output: { schedule: shownSchedule(found) } }
         })
         return withModel(by, patch, work)
       }
@@ -195,10 +195,10 @@ export const schedulesFamily = ({ approval, database, mayName, now, wake }: Sche
       run: (by, { scheduleId }, toolCallId) =>
         done(by, "schedule.run", { scheduleId }, scheduleId, toolCallId, async (tx) => {
           const runId = begunBy("scheduleRun", toolCallId)
-          const asked = await askForRun(tx, by.workspace, by.agentId, scheduleId, by.hops, now(), runId)
-          return "refused" in asked
-            ? refusal(notRun(asked))
-            : { output: { run: startingRun(scheduleId, asked.runId, asked.at, "manual") } }
+          const placed = await askForRun(tx, by.workspace, by.agentId, scheduleId, by.hops, now(), runId)
+          return "refused" in placed
+            ? refusal(notRun(placed))
+            : { output: { run: startingRun(scheduleId, placed.runId, placed.at, "manual") } }
         })
     })
   ]

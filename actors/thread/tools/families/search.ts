@@ -54,7 +54,7 @@ export const isRevealed = (offer: Tool | BuiltIn, reveals: Revealed | undefined)
 }
 
 const shortened = (text: string) => (text.length <= descriptionChars ? text : `${text.slice(0, descriptionChars)}…`)
-const told = ({ description, name }: { readonly name: string; readonly description?: string }) => ({
+const brief = ({ description, name }: { readonly name: string; readonly description?: string }) => ({
   name,
   ...(description === undefined ? {} : { description: shortened(description) })
 })
@@ -93,8 +93,8 @@ export const toolSearch = (hidden: Hidden, roles: Effect.Effect<ReadonlyArray<Co
     }),
     readOnly: true,
     run: ({ carry: { reveals } }, { limit = usual, query }) =>
-      Effect.map(roles, (asked) => {
-        const may = ever(asked)
+      Effect.map(roles, (held) => {
+        const may = ever(held)
         const families = ranked(
           query,
           hidden.families.flatMap(({ description, name, tools }) => {
@@ -113,8 +113,8 @@ export const toolSearch = (hidden: Hidden, roles: Effect.Effect<ReadonlyArray<Co
         const newTools = tools.filter((tool) => !isRevealed(tool, reveals))
         return {
           output: {
-            families: families.map(({ family, tools }) => ({ ...family, tools: tools.map(told) })),
-            tools: tools.map(told),
+            families: families.map(({ family, tools }) => ({ ...family, tools: tools.map(brief) })),
+            tools: tools.map(brief),
             ...(all.length > limit ? { more: all.length - limit } : {})
           },
           ...(newFamilies.length + newTools.length === 0

@@ -86,12 +86,12 @@ export const subscriptionsFamily = ({ approval, changing, database }: Subscripti
   /** Parks, or is carried out: `tried` says what it would be refused with at once. */
   const decided = Effect.fnUntraced(function* <A>(
     by: BuiltInBy,
-    asked: { readonly action: OperationAction; readonly request: unknown; readonly toolCallId: string },
+    request: { readonly action: OperationAction; readonly request: unknown; readonly toolCallId: string },
     tried: Effect.Effect<unknown, Refusal | DatabaseUnavailable>,
     done: Effect.Effect<A, Refusal | DatabaseUnavailable>,
     output: (made: A) => unknown
   ) {
-    const parked = yield* approval(by, asked, saying(tried, nothing))
+    const parked = yield* approval(by, request, saying(tried, nothing))
     if (parked !== undefined) return parked
     const outcome = yield* saying(done, (made) => ({ output: output(made) }))
     return outcome ?? notTheirs
@@ -139,14 +139,14 @@ export const subscriptionsFamily = ({ approval, changing, database }: Subscripti
         description: "Lists your subscriptions, newest first: feed, condition, cadence, what became of messages last.",
         input: ListInput,
         readOnly: true,
-        run: ({ agentId, workspace }, { feedId, ...asked }) =>
+        run: ({ agentId, workspace }, { feedId, ...page }) =>
           Effect.map(
             database.run("subscriptions.list", (db) =>
-              listSubscriptions(db, workspace, { agentId, feedId, ...rowsAsked(asked) })
+              listSubscriptions(db, workspace, { agentId, feedId, ...rowsAsked(page) })
             ),
             (found) => {
               const { rows, ...more } = pageOf(
-                asked,
+                page,
                 found.map(({ subscription }) => subscription)
               )
               return { output: { subscriptions: rows, ...more } }

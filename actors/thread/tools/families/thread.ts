@@ -18,7 +18,7 @@ import type { ThreadReads } from "../../../../src/threads/ThreadReads.ts"
 import { readAttributes, threadRows } from "../../../../src/threads/view.ts"
 import { cutOutput } from "../../../../src/tools/output.ts"
 import type { ToolApproval } from "../approval.ts"
-import { builtIn, type Family, nothing, toolError } from "../builtIn.ts"
+import { builtIn, type Family, noParameters, toolError } from "../builtIn.ts"
 import type { CallBy } from "../../settings.ts"
 
 export interface OwnThread {
@@ -136,7 +136,7 @@ export const threadFamily = ({ approval, modelOf, now, reads }: OwnThread): Fami
         description:
           "Gets this thread: title, metadata, status, usage, what its agent has spent, how many messages are " +
           "queued and how many waits are open.",
-        input: nothing,
+        input: noParameters,
         readOnly: true,
         run: (by, _, toolCallId) => get(by, toolCallId)
       }),

@@ -1,5 +1,5 @@
 /** An actor's answer, as this interface answers: its status, and the headers that go with it. */
-import type { Reply as Told } from "../../actors/Actor.ts"
+import type { Reply } from "../../actors/Actor.ts"
 import { etag } from "../etag.ts"
 import type { KeptAnswer } from "../Idempotency.ts"
 
@@ -13,21 +13,21 @@ const createdAt = (body: string, id: RegExp, path: string): Record<string, strin
 const threadId = /"id":"(thr_[^"]+)"/
 const inputId = /"id":"(inp_[^"]+)"/
 
-const statuses = { created: 201, found: 200, done: 204 } as const satisfies Record<Told["kind"], number>
+const statuses = { created: 201, found: 200, done: 204 } as const satisfies Record<Reply["kind"], number>
 
 /** What an actor answered, as this interface answers. */
-const toAnswer = ({ body, kind, replayed }: Told, headers: Record<string, string>): KeptAnswer => {
+const toAnswer = ({ body, kind, replayed }: Reply, headers: Record<string, string>): KeptAnswer => {
   if (replayed === true) headers["idempotency-replayed"] = "true"
   return { status: statuses[kind], body, headers }
 }
 
-export const ofThread = (told: Told) =>
-  toAnswer(told, {
-    ...(told.version === undefined ? {} : { etag: etag(told.version) }),
-    ...(told.kind === "created" ? createdAt(told.body, threadId, "/v1/threads/") : {})
+export const answerOfThread = (reply: Reply) =>
+  toAnswer(reply, {
+    ...(reply.version === undefined ? {} : { etag: etag(reply.version) }),
+    ...(reply.kind === "created" ? createdAt(reply.body, threadId, "/v1/threads/") : {})
   })
 
-export const ofInput = (thread: string) => (told: Told) =>
-  toAnswer(told, told.kind === "created" ? createdAt(told.body, inputId, `/v1/threads/${thread}/queue/`) : {})
+export const answerOfInput = (thread: string) => (reply: Reply) =>
+  toAnswer(reply, reply.kind === "created" ? createdAt(reply.body, inputId, `/v1/threads/${thread}/queue/`) : {})
 
-export const ofWait = (told: Told) => toAnswer(told, {})
+export const answerOfWait = (reply: Reply) => toAnswer(reply, {})

@@ -19,7 +19,7 @@ const mostUnreadable = 1_000
 
 export const makeInboxDrain = Effect.fnUntraced(function* (
   registries: Pick<Registries["Service"], "of">,
-  again: (shard: number) => void
+  drained: (shard: number) => void
 ) {
   const journal = yield* Journal
   const scope = yield* Effect.scope
@@ -52,7 +52,7 @@ export const makeInboxDrain = Effect.fnUntraced(function* (
     const gotFewer = isFull && firsts.get(ref.id) !== first.id
     if (isFull) firsts.set(ref.id, first.id)
     if (readable.length > 0) yield* registry.accept(ref, readable)
-    if (gotFewer) again(shardOf(ref.id))
+    if (gotFewer) drained(shardOf(ref.id))
   })
 
   return {

@@ -16,7 +16,11 @@ export const AskedRun = Schema.Struct({
 
 const decode = Schema.decodeUnknownResult(Schema.fromJsonString(AskedRun))
 
-export const listAsked = async (db: Db, workspace: string, scheduleId: string): Promise<ReadonlyArray<ScheduleRun>> => {
+export const listAskedRuns = async (
+  db: Db,
+  workspace: string,
+  scheduleId: string
+): Promise<ReadonlyArray<ScheduleRun>> => {
   const rows = await db
     .selectFrom("inbox")
     .select("command")
@@ -25,10 +29,10 @@ export const listAsked = async (db: Db, workspace: string, scheduleId: string): 
     .where("kind", "=", "schedule")
     .execute()
   return rows.flatMap(({ command }) => {
-    const asked = decode(command)
+    const decoded = decode(command)
     // Anything else that it is told of is no run.
-    if (Result.isFailure(asked)) return []
-    const { runId, scheduledAt } = asked.success
+    if (Result.isFailure(decoded)) return []
+    const { runId, scheduledAt } = decoded.success
     return [startingRun(scheduleId, runId, scheduledAt, "manual")]
   })
 }

@@ -3,7 +3,7 @@ import type { ThreadCaller } from "../../actors/thread/Threads.ts"
 import type { Caller } from "../Caller.ts"
 import type { Key } from "../Idempotency.ts"
 
-export const askedBy = ({ principal, scopes, workspace }: Caller["Service"], key?: Key): ThreadCaller => ({
+export const threadCallerOf = ({ principal, scopes, workspace }: Caller["Service"], key?: Key): ThreadCaller => ({
   workspace,
   principal,
   ...(scopes.has("write") ? { anyModel: true as const } : {}),

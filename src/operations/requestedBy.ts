@@ -6,7 +6,7 @@ import { Principal } from "../domain/principal.ts"
 
 const readPrincipal = Schema.decodeUnknownSync(Principal)
 
-export const askedBy = async (db: Db, workspace: string, id: string): Promise<Principal | undefined> => {
+export const requestedBy = async (db: Db, workspace: string, id: string): Promise<Principal | undefined> => {
   const row = await db
     .selectFrom("operations")
     .select("requested_by")
