@@ -148,8 +148,10 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
   /** R2. */
   const tell = (ref: ActorRef, envelope: Envelope<Request>): Effect.Effect<Reply, ActorError> =>
     Effect.suspend(() => {
-      const travel =
-        residents.has(ref.id) || envelope.inboxRow !== undefined ? undefined : kind.forwardable(envelope.request)
+      const actor = residents.get(ref.id)
+      if (actor?.ref.workspace === ref.workspace) return host.tell(actor, envelope)
+      const isHere = actor !== undefined || envelope.inboxRow !== undefined
+      const travel = isHere ? undefined : kind.forwardable(envelope.request)
       if (travel === undefined) return local(ref, envelope)
       return forward(
         ref,

@@ -112,7 +112,10 @@ const viewOf = (agentId: string, row: Row, profile: ResolvedProfile): AgentView 
 
 /** What Directory says of agents and profiles. */
 export const makeAgentCache = (database: Database["Service"]) => {
-  const agents = new LRUCache<string, { readonly view: AgentView; readonly until: number }>({ max: heldAgents })
+  // By the agent's id alone, which is hashed once; whoever asks has to be of its workspace.
+  const agents = new LRUCache<string, { readonly workspace: string; readonly view: AgentView; readonly until: number }>(
+    { max: heldAgents }
+  )
   const versions = new LRUCache<string, ResolvedProfile>({ max: heldVersions })
   const asking = new Map<string, Deferred.Deferred<AgentView | undefined, DatabaseUnavailable>>()
   const keyOf = (workspace: string, id: string) => workspace + id
@@ -126,8 +129,8 @@ export const makeAgentCache = (database: Database["Service"]) => {
   }
 
   const peek = (workspace: string, agentId: string) => {
-    const held = agents.get(keyOf(workspace, agentId))
-    return held !== undefined && held.until > performance.now() ? held.view : undefined
+    const held = agents.get(agentId)
+    return held?.workspace === workspace && held.until > performance.now() ? held.view : undefined
   }
 
   const ask = Effect.fnUntraced(function* (workspace: string, agentId: string) {
@@ -150,7 +153,8 @@ export const makeAgentCache = (database: Database["Service"]) => {
             if (asking.get(key) === answer) {
               // else forgotten meanwhile (Y3)
               asking.delete(key)
-              if (Exit.isSuccess(exit) && exit.value) agents.set(key, { view: exit.value, until: began + freshMs })
+              if (Exit.isSuccess(exit) && exit.value)
+                agents.set(agentId, { workspace, view: exit.value, until: began + freshMs })
             }
             Deferred.doneUnsafe(answer, exit)
           })
@@ -161,14 +165,14 @@ export const makeAgentCache = (database: Database["Service"]) => {
   })
 
   const forget = (workspace: string, agentId: string) => {
-    agents.delete(keyOf(workspace, agentId))
+    agents.delete(agentId)
     asking.delete(keyOf(workspace, agentId))
   }
 
   // Rare enough to look at all: a profile is written by a person.
   const forgetProfile = (workspace: string, profileId: string) => {
-    for (const [key, { view }] of agents)
-      if (view.profileId === profileId && key.startsWith(workspace)) agents.delete(key)
+    for (const [agentId, held] of agents)
+      if (held.workspace === workspace && held.view.profileId === profileId) agents.delete(agentId)
     asking.clear()
   }
 

@@ -115,7 +115,7 @@ export const makeTools = (families: ReadonlyArray<Family>) =>
 
     /** Made once for a version of a profile and the catalogues that it is used with, as long as the version is held. */
     const toolkits = new WeakMap<ResolvedProfile, Map<string, Toolkit>>()
-    /** The same of turns with catalogues, which ask again and again. Without any it is found as soon by the profile. */
+    /** The same, for the turn that asks again and again. */
     const known = new WeakMap<Plan, Toolkit>()
 
     const kitFor = (
@@ -148,7 +148,7 @@ export const makeTools = (families: ReadonlyArray<Family>) =>
             catalogues.length === 0 ? noTools : mapErrorNow(toolsets.tools(workspace, catalogues), unreachable)
           return flatMapNow(offered, (offered) => {
             const toolkit = kitFor(workspace, profile, catalogues, offered)
-            if (catalogues.length > 0) known.set(plan, toolkit)
+            known.set(plan, toolkit)
             return Effect.succeed(toolkit)
           })
         }
