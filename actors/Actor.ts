@@ -1,5 +1,6 @@
 /** What every kind of actor has in common: how it answers, and how it may fail to. */
 import { Data } from "effect"
+import { ExpectedError } from "../src/domain/expected.ts"
 
 /** What a command came to. */
 export interface Reply {
@@ -44,7 +45,7 @@ export const reasons = [
 ] as const
 
 /** The actor understood and does not accept. Nothing has changed. */
-export class Declined extends Data.TaggedError("Refused")<{
+export class Declined extends ExpectedError("Refused")<{
   readonly reason: (typeof reasons)[number]
   readonly message: string
   readonly code?: string
@@ -52,7 +53,7 @@ export class Declined extends Data.TaggedError("Refused")<{
 }> {}
 
 /** The idempotency key was used with another body. */
-export class KeyReused extends Data.TaggedError("KeyReused") {}
+export class KeyReused extends ExpectedError("KeyReused") {}
 
 /** No owner could be reached, or the journal did not answer: nothing is known to have happened. */
 export class Unreachable extends Data.TaggedError("Unreachable")<{

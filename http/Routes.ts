@@ -87,7 +87,7 @@ export interface Served {
 
 const common = Layer.mergeAll(
   HttpApiBuilder.layer(Api).pipe(Layer.provide(Handlers.pipe(Layer.provide(Gate.layer)))),
-  reference.layer(Api),
+  reference.layer(reference.madeInThread()),
   probes.layer,
   root.layer
 )

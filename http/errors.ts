@@ -8,8 +8,9 @@
  * E2. A handler refuses with `yield* new Refused({ error: "turn_conflict", message: "…" })`.
  * E3. `retryAfterSeconds` and the header Retry-After are always equal.
  */
-import { Data, Predicate, Schema, SchemaTransformation } from "effect"
+import { Predicate, Schema, SchemaTransformation } from "effect"
 import { described } from "../src/domain/described.ts"
+import { ExpectedError } from "../src/domain/expected.ts"
 
 export const ErrorResponse = Schema.Struct({
   error: described(Schema.String, "The problem, as a stable word to act on."),
@@ -122,7 +123,7 @@ interface Fields<W extends ErrorWord> {
 }
 
 /** A request that is not carried out, and why. */
-export class Refused<out W extends ErrorWord = ErrorWord> extends Data.TaggedError("Refused")<Fields<ErrorWord>> {
+export class Refused<out W extends ErrorWord = ErrorWord> extends ExpectedError("Refused")<Fields<ErrorWord>> {
   declare readonly error: W
   constructor(fields: Fields<W>) {
     super(fields)

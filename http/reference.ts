@@ -6,11 +6,13 @@
  *
  * D1. Megabytes for whoever asks, without a credential: all are sent the same bytes, so that who does not read them
  *     holds nothing of this node's memory. (A text would be encoded once for each of them.)
+ * D2. Nobody waits for them but who asked: a thread makes them when somebody first asks, once for all who ask
+ *     meanwhile. Where that fails, those who wait are answered with a 500, and the next request has it tried again.
  */
-import { Effect, Layer } from "effect"
-import { HttpBody, HttpRouter, HttpServerResponse } from "effect/http"
-import { type HttpApi, type HttpApiGroup, HttpApiScalar, OpenApi } from "effect/http-api"
-import { jsonText } from "./answers.ts"
+import { Data, Effect, Fiber, FiberSet, Layer } from "effect"
+import { HttpRouter, HttpServerResponse } from "effect/http"
+import { Worker } from "node:worker_threads"
+import type { ReferencePages } from "./referencePages.ts"
 
 export const referencePaths = ["/docs", "/docs/", "/v1/openapi.json"]
 
@@ -27,62 +29,72 @@ const policy = [
   "frame-ancestors 'none'"
 ].join("; ")
 
-/** D1. */
-const inBytes = (made: HttpServerResponse.HttpServerResponse) =>
-  made.body._tag === "Uint8Array"
-    ? HttpServerResponse.setBody(made, HttpBody.uint8Array(made.body.body, made.body.contentType))
-    : made
+export class ReferenceNotMade extends Data.TaggedError("ReferenceNotMade")<{ readonly cause: unknown }> {}
 
-/** The page is the same at every request: the first is kept. */
-const guarded = HttpRouter.middleware(
-  Effect.sync(() => {
-    let shown: HttpServerResponse.HttpServerResponse | undefined
-    return (page) =>
-      Effect.map(
-        page,
-        (made) =>
-          (shown ??= inBytes(
-            HttpServerResponse.setHeaders(made, {
-              "content-security-policy": policy,
-              "referrer-policy": "no-referrer"
-            })
-          ))
-      )
+/** Made in a thread that knows nothing of the node: no environment, no settings, and files only to read its code. */
+export const madeInThread = (program = new URL("./referenceThread.ts", import.meta.url)) =>
+  Effect.callback<ReferencePages, ReferenceNotMade>((resume) => {
+    const fail = (cause: unknown) => resume(Effect.fail(new ReferenceNotMade({ cause })))
+    // A machine that has no thread left to give is no reason for the node to end.
+    const begin = () => {
+      try {
+        return new Worker(program, {
+          name: "reference",
+          env: {},
+          argv: [],
+          execArgv: ["--permission", "--allow-fs-read=*"]
+        })
+      } catch (cause) {
+        fail(cause)
+        return undefined
+      }
+    }
+    const worker = begin()
+    if (worker === undefined) return
+    worker.unref()
+    worker.on("message", (pages: ReferencePages) => resume(Effect.succeed(pages)))
+    worker.on("error", fail)
+    // Who has answered has been heard before: this is for one that ends without a word.
+    worker.on("exit", (code) => fail(new Error(`the thread ended with code ${code}`)))
+    return Effect.promise(() => worker.terminate())
   })
-).layer
 
-/** Two masks, one behind the other. */
-const icon =
-  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><circle cx="20" cy="13" r="10" ` +
-  `fill="#f59e0b"/><circle cx="12" cy="19" r="10" fill="#1f2937"/><circle cx="9" cy="17" r="1.5" ` +
-  `fill="#fff"/><circle cx="15" cy="17" r="1.5" fill="#fff"/><path d="M7 21q5 5 10 0" stroke="#fff" ` +
-  `stroke-width="1.5" fill="none" stroke-linecap="round"/></svg>`
+/** D1. */
+const answersOf = ({ document, page }: ReferencePages) => ({
+  page: HttpServerResponse.uint8Array(page, {
+    contentType: "text/html",
+    headers: { "content-security-policy": policy, "referrer-policy": "no-referrer" }
+  }),
+  document: HttpServerResponse.uint8Array(document, { contentType: "application/json" })
+})
+type Answers = ReturnType<typeof answersOf>
 
-/**
- * No fonts from elsewhere, and neither toolbar nor button that would take the document to somebody's service. Of
- * samples only ours (openapi/curl.ts): those that the page makes up itself send every optional header, empty, and are
- * refused.
- */
-const scalar = {
-  withDefaultFonts: false,
-  showDeveloperTools: "never",
-  hideClientButton: true,
-  hiddenClients: true,
-  favicon: `data:image/svg+xml,${encodeURIComponent(icon)}`,
-  authentication: { preferredSecurityScheme: "APIKeyBearer" }
-}
+/** D2. The making is nobody's: one who asked and left ends it for none of the others. */
+const makeShared = Effect.fnUntraced(function* <E>(make: Effect.Effect<ReferencePages, E>) {
+  const run = yield* FiberSet.makeRuntime<never>()
+  let making: Fiber.Fiber<Answers, E> | undefined
+  const begin = () => {
+    const begun = run(Effect.map(make, answersOf))
+    making = begun
+    begun.addObserver((exit) => {
+      if (exit._tag === "Failure") making = undefined
+    })
+    return begun
+  }
+  return Effect.suspend(() => Fiber.join(making ?? begin()))
+})
 
-export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>(api: HttpApi.HttpApi<Id, Groups>) => {
-  let document: HttpServerResponse.HttpServerResponse | undefined
-  return Layer.mergeAll(
-    HttpApiScalar.layer(api, { path: "/docs", scalar }).pipe(Layer.provide(guarded)),
-    // Relative, so that it holds behind a proxy that gives the server a path of its own.
-    HttpRouter.add("GET", "/docs/", HttpServerResponse.redirect("../docs")),
-    // Generated when first asked for, once.
-    HttpRouter.add(
-      "GET",
-      "/v1/openapi.json",
-      Effect.sync(() => (document ??= inBytes(jsonText(JSON.stringify(OpenApi.fromApi(api))))))
-    )
+/** `make`: what makes the pages. */
+export const layer = <E>(make: Effect.Effect<ReferencePages, E>) =>
+  Layer.unwrap(
+    Effect.map(makeShared(make), (shared) => {
+      const show = (name: keyof Answers) =>
+        Effect.orDie(Effect.map(shared, (answers): HttpServerResponse.HttpServerResponse => answers[name]))
+      return Layer.mergeAll(
+        HttpRouter.add("GET", "/docs", show("page")),
+        // Relative, so that it holds behind a proxy that gives the server a path of its own.
+        HttpRouter.add("GET", "/docs/", HttpServerResponse.redirect("../docs")),
+        HttpRouter.add("GET", "/v1/openapi.json", show("document"))
+      )
+    })
   )
-}

@@ -127,7 +127,8 @@ describe("an address", () => {
     ["2001:db8:1:2::9", undefined, "2001:db8:1:2::/64"],
     [undefined, "203.0.113.9", "unknown"]
   ])("%s that forwards for %s is counted as %s", (peer, forwarded, counted) => {
-    assert.strictEqual(addressFrom(peer, forwarded), counted)
+    // Again as the first time: what it says is remembered.
+    assert.deepStrictEqual([addressFrom(peer, forwarded), addressFrom(peer, forwarded)], [counted, counted])
   })
 })
 

@@ -28,6 +28,7 @@ import { Leases } from "../../http/Leases.ts"
 import { Coverage } from "../../http/Coverage.ts"
 import { type Ready, Readiness } from "../../http/Readiness.ts"
 import * as reference from "../../http/reference.ts"
+import { pagesOf, type ReferencePages } from "../../http/referencePages.ts"
 import * as root from "../../http/root.ts"
 import { flag, int64, wholeNumber } from "../../http/parameters.ts"
 
@@ -180,7 +181,8 @@ export class World {
 export const serve = (
   world: World,
   rateLimit = RateLimit.off,
-  listener: Pick<Listener, "observe" | "pace" | "room"> = {}
+  listener: Pick<Listener, "observe" | "pace" | "room"> = {},
+  pages: Effect.Effect<ReferencePages, unknown> = Effect.promise(() => pagesOf(TinyApi))
 ) => {
   const credentials = Layer.effect(
     Credentials,
@@ -189,7 +191,7 @@ export const serve = (
   const readiness = Layer.sync(Readiness, () => Readiness.of({ check: Effect.sync(() => world.ready) }))
   const routes = Layer.mergeAll(
     HttpApiBuilder.layer(TinyApi).pipe(Layer.provide(Handlers.pipe(Layer.provide(Gate.layer)))),
-    reference.layer(TinyApi),
+    reference.layer(pages),
     probes.layer,
     root.layer,
     metrics.layer,
