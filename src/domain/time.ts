@@ -76,19 +76,16 @@ export const dayOf = (text: string) => Math.floor(Date.parse(text) / dayMs)
 /** The date of a day since 1970. */
 export const dayText = (day: number) => new Date(day * dayMs).toISOString().slice(0, 10)
 
-/** The second of the last text, and what its texts begin with: many events share a second. */
-let second = Number.NaN
-let beginning = ""
+/** Texts of late: of each 64th millisecond the last one. Many events share a moment, and many threads a few. */
+const kept = Array.from({ length: 64 }, () => ({ ms: Number.NaN, text: "" }))
 
 export const toTimestamp = (ms: number) => {
-  const found = Math.floor(ms / 1_000)
-  const rest = ms - found * 1_000
-  // `new Date` cuts off what is less than a millisecond, towards zero.
-  if (found < 0 || !Number.isInteger(rest)) return new Date(ms).toISOString()
-  if (found !== second) {
-    beginning = new Date(ms).toISOString().slice(0, -4)
-    second = found
+  const slot = kept[ms & 63]
+  if (slot === undefined) return new Date(ms).toISOString()
+  if (slot.ms !== ms) {
+    slot.text = new Date(ms).toISOString()
+    slot.ms = ms
   }
-  return `${beginning}${rest < 10 ? "00" : rest < 100 ? "0" : ""}${rest}Z`
+  return slot.text
 }
 export const fromTimestamp = (text: string) => Date.parse(text)

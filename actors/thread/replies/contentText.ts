@@ -1,6 +1,6 @@
 /**
  * JSON of a message's content. The row that keeps a message and the answer that shows it are made one after the other
- * and share the text; it is not held for longer, as it may be as long as a body.
+ * and share the text. Of one message alone it is held, until the next: it may be as long as a body.
  */
 import type { MessageContent } from "../../../src/domain/content.ts"
 

@@ -135,9 +135,9 @@ export const schedulesFamily = ({ approval, database, mayName, now, wake }: Sche
       description: "Gets one of your schedules, with its next instants.",
       input: Schema.Struct({ scheduleId }),
       readOnly: true,
-      run: ({ agentId, workspace }, page) =>
+      run: ({ agentId, workspace }, chosen) =>
         Effect.map(
-          database.run("schedules.get", (db) => readSchedule(db, workspace, agentId, page.scheduleId)),
+          database.run("schedules.get", (db) => readSchedule(db, workspace, agentId, chosen.scheduleId)),
           (found) => (found === undefined ? noSchedule : { output: { schedule: shownSchedule(found) } })
         )
     })
