@@ -9,7 +9,7 @@
  *     nothing else.
  */
 import { Context, Effect, Layer, type Scope } from "effect"
-import { HttpServer } from "effect/http"
+import { type HttpRouter, HttpServer } from "effect/http"
 import { Authenticate } from "./Authenticate.ts"
 
 const isReference = (key: string) => key.startsWith("effect/References/") || key.startsWith("effect/Logger/")
@@ -19,10 +19,13 @@ const only =
   (context: Context.Context<R>): Context.Context<R> =>
     Context.makeUnsafe<R>(new Map([...context.mapUnsafe].filter(([key]) => wanted(key))))
 
+/** What a lean group may need: its gate, and what it names, at a request or before. */
+type Needed<Service> = Authenticate | Service | HttpRouter.Request<"Requires", Service>
+
 /** Builds the layer in a context of these services alone, and the gate that every group has. */
-export const lean = <A, E, R>(
+export const lean = <A, E, R extends Needed<Service>, Service = never>(
   layer: Layer.Layer<A, E, R>,
-  ...services: ReadonlyArray<{ readonly key: string }>
+  ...services: ReadonlyArray<Context.Key<Service, unknown>>
 ): Layer.Layer<A, E, R> => {
   const keys = new Set([Authenticate, ...services].map(({ key }) => key))
   return Layer.fromBuild((memoMap, scope) =>
