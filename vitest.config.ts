@@ -22,7 +22,14 @@ const named = (name: string) => {
 const apart = ["bus/*", "http/toolsLate", "models/layer", "telemetry/requests"].map(named)
 
 /** They kill what runs, under leases of half a second, or hold what they see to short times. */
-const alone = ["process/kill", "cluster/short", "http/slowSchemas", "http/judgedProviders", "contract/lease"].map(named)
+const alone = [
+  "process/kill",
+  "cluster/short",
+  "http/slowSchemas",
+  "http/judgedProviders",
+  "http/judgedHistories",
+  "contract/lease"
+].map(named)
 
 /** The files that take longest, in this order. The others go by what they took in the run before, where there was one. */
 const long = [
@@ -34,8 +41,9 @@ const long = [
   "http/webhookDeliveries",
   "tools/liars",
   "machines/walks",
+  "machines/shortWalks",
   "tools/schemas",
-  "http/schedules",
+  "http/scheduleMoments",
   "http/scheduleCrashes",
   "http/subscriptionCrashes"
 ].map(named)

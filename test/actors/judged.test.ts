@@ -4,7 +4,7 @@
  * down here, private ones in brackets; a crash before or after a commit, drawn anew by each run, changes none of them.
  *
  * A client decides nothing at once: whatever it thinks is an answer to its ask. A url and an agent
- * differ in how they are asked (test/http/hooks.test.ts), not in what becomes of it.
+ * differ in how they are asked (test/http/hookDryRuns.test.ts), not in what becomes of it.
  */
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"

@@ -15,7 +15,8 @@ import { makeInProcess } from "../../src/bus/inProcess.ts"
 import { JournalUnavailable, type Log } from "../../src/journal/Journal.ts"
 import { ModelFailure, type ModelReply, type SampleRequest } from "../../src/models/Model.ts"
 import { freshId } from "../../src/seed.ts"
-import { call, usage, Walk } from "../machines/Walk.ts"
+import { Walk } from "../machines/Walk.ts"
+import { call, usage } from "../machines/WalkCommands.ts"
 import { logOfWalk } from "./walkLog.ts"
 
 /** Nobody minds whether the job has begun, and there is room. */

@@ -5,7 +5,8 @@ import { Prompts } from "../../actors/thread/memory/prompts.ts"
 import type { ActorRef } from "../../src/journal/Journal.ts"
 import type { PromptMessage } from "../../src/models/Model.ts"
 import { freshId } from "../../src/seed.ts"
-import { call, turnOf, Walk } from "../machines/Walk.ts"
+import { Walk } from "../machines/Walk.ts"
+import { call, turnOf } from "../machines/WalkCommands.ts"
 import { logOfWalk } from "./walkLog.ts"
 
 const ref = (): ActorRef => ({ workspace: freshId("workspace"), kind: "thread", id: freshId("thread") })

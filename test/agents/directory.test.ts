@@ -6,6 +6,7 @@ import { raiseAuthRevision } from "../../src/keys/rows.ts"
 import { Directory } from "../../src/agents/Directory.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
 import { countStatements } from "../setup/statements.ts"
+import { eventually } from "../waiting.ts"
 
 let server: TestServer
 let directory: Directory["Service"]
@@ -23,13 +24,6 @@ const profile = async () =>
 const agent = async (profileId: string, fields: object = {}) =>
   (await server.alpha.post("/v1/agents", { name: "A", profileId, ...fields })).body.agent.id
 const ask = (agentId: string) => server.runtime.runPromise(directory.agent(workspace, agentId))
-const until = async (holds: () => boolean | Promise<boolean>) => {
-  for (let i = 0; i < 200; i++) {
-    if (await holds()) return
-    await Effect.runPromise(Effect.sleep("25 millis"))
-  }
-  assert.fail("it never held")
-}
 
 describe("the directory", () => {
   it("answers with the agent and its resolved profile, then from memory", async () => {
@@ -117,7 +111,7 @@ describe("the directory", () => {
     await server.runtime.runPromise(
       server.database.run("test", (db) => db.updateTable("agents").set({ archived_at: new Date() }).execute())
     )
-    await until(async () => (await ask(id))?.archived === true)
+    await eventually(async () => (await ask(id))?.archived === true, "it is known as archived")
   })
 
   it("keeps versions of profiles, which never change", async () => {
@@ -142,11 +136,14 @@ describe("the directory", () => {
     directory.mark(workspace, "kim", false)
     assert.isFalse(directory.identityDisabled(workspace, "kim"))
     await server.runtime.runPromise(server.database.atomically("test", raiseAuthRevision))
-    await until(() => directory.identityDisabled(workspace, "kim"))
+    await eventually(() => directory.identityDisabled(workspace, "kim"), "the identity is known as disabled")
   })
 
   it("materialises an identity that it was asked about", async () => {
     directory.identityDisabled(workspace, "seen at admission")
-    await until(async () => (await server.alpha.get("/v1/identities?limit=200")).text.includes("seen at admission"))
+    await eventually(
+      async () => (await server.alpha.get("/v1/identities?limit=200")).text.includes("seen at admission"),
+      "the sight is written"
+    )
   })
 })

@@ -11,7 +11,8 @@ import { buildConsole } from "../setup/console.ts"
 import { go, isFitForAll, shoot, visiting } from "../setup/consolePage.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
 import { ended, logOf, makeThread, submit } from "../http/threadFixture.ts"
-import { addToolset, call, eventually, makeWorker, resolveWait, waitsOf } from "../http/toolFixture.ts"
+import { addToolset, call, makeWorker, resolveWait, waitsOf } from "../http/toolFixture.ts"
+import { eventually } from "../waiting.ts"
 
 let server: TestServer
 let provider: ProviderServer

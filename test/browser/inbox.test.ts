@@ -1,5 +1,4 @@
 /** The inbox in a real browser: what a key does, and what it must not do. */
-import { setTimeout } from "node:timers/promises"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import type { Browser } from "playwright-core"
 import { addToolset, begin, call, makeWorker, only } from "../http/toolFixture.ts"
@@ -8,6 +7,7 @@ import { launchBrowser } from "../setup/chromium.ts"
 import { sharedConsole } from "../setup/console.ts"
 import { type Open, overhang, visiting } from "../setup/consolePage.ts"
 import type { Client, TestServer } from "../setup/server.ts"
+import { eventually } from "../waiting.ts"
 
 let server: TestServer
 let alpha: Client
@@ -189,7 +189,7 @@ describe("the list", () => {
     const above = await begin(alpha, asker, call("agents.ask", { agentId: asking, message: question }))
     await alpha.patch(`/v1/threads/${above}`, { title: "The one who asks" })
     const asked = async () => (await alpha.get(`/v1/threads?state=waiting&agentId=${asking}`)).body.threads
-    while ((await asked()).length < 2) await setTimeout(50)
+    await eventually(async () => (await asked()).length >= 2, "the other one waits too")
     const last = await waiting("Last")
     await open(async ({ page }) => {
       const inputs = page.getByRole("article").getByRole("region", { name: "Input" })

@@ -8,7 +8,7 @@ import { type Open, openConsole, visiting } from "../setup/consolePage.ts"
 import { Client, startServer, type TestServer } from "../setup/server.ts"
 import { switchboard } from "../setup/switchboard.ts"
 import { ended, logOf, makeAgent, makeThread, submit } from "../http/threadFixture.ts"
-import { eventually } from "../http/toolFixture.ts"
+import { eventually } from "../waiting.ts"
 
 let server: TestServer
 /** A second node, which is slow to take requests of one key, and is killed in the end. */

@@ -6,7 +6,8 @@
 import { sql } from "kysely"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { toUuid } from "../../src/domain/ids.ts"
-import { type Nodes, type Run, type Scenario, startNodes, until, withEachCrash } from "./crashing.ts"
+import { until } from "../waiting.ts"
+import { type Nodes, type Run, type Scenario, startNodes, withEachCrash } from "./crashing.ts"
 import { ended, logOf, makeAgent, text } from "./threadFixture.ts"
 import { call, only } from "./toolFixture.ts"
 

@@ -9,6 +9,7 @@ import type { Database } from "../../src/database/Database.ts"
 import type { Lease } from "../../src/journal/Lease.ts"
 import { toUuid } from "../../src/domain/ids.ts"
 import { type Client, startServer, type TestServer } from "../setup/server.ts"
+import { eventually } from "../waiting.ts"
 import { assertRefused } from "./refusals.ts"
 import { ended, type Event, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
 import { call, makeWorker, only } from "./toolFixture.ts"
@@ -160,8 +161,7 @@ describe("an agent's budget", () => {
     const agentId = await agentWith({ limit: 1, window: "total" })
     const threadId = await makeThread(alpha, agentId)
     await submit(alpha, threadId, "/wait 60s\nnever")
-    const until = Date.now() + 10_000
-    while ((await reservations()).length === 0 && Date.now() < until) await new Promise((r) => setTimeout(r, 20))
+    await eventually(async () => (await reservations()).length > 0, "it is reserved")
     const [reserved] = (await reservations()) as ReadonlyArray<{ readonly prompt: number }>
     assert.isAbove(reserved?.prompt ?? 0, 0)
     assert.strictEqual((await alpha.post(`/v1/threads/${threadId}/cancel`)).status, 200)
@@ -173,8 +173,7 @@ describe("an agent's budget", () => {
     const agentId = await agentWith({ limit: foreseen + 0.0001, window: "total" })
     const threadId = await makeThread(alpha, agentId)
     await submit(alpha, threadId, "/wait 2s\nonce")
-    const until = Date.now() + 10_000
-    while ((await reservations()).length === 0 && Date.now() < until) await new Promise((r) => setTimeout(r, 20))
+    await eventually(async () => (await reservations()).length > 0, "it is reserved")
     const before = await reservations()
     // As if its node had died: another one loads it, and asks the model again.
     await run(sql`update heads set owner = null, epoch = epoch + 1 where id = ${toUuid(threadId)}`)

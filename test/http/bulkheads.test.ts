@@ -6,8 +6,9 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { sql } from "kysely"
 import { toUuid } from "../../src/domain/ids.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
+import { eventually } from "../waiting.ts"
 import { ended, logOf, submit, text } from "./threadFixture.ts"
-import { assertSound, begin, call, eventually, makeWorker, outcomes, told, turnOf } from "./toolFixture.ts"
+import { assertSound, begin, call, makeWorker, outcomes, told, turnOf } from "./toolFixture.ts"
 
 const families = ["agents"]
 const found = call("tool_search", { query: "agents" })

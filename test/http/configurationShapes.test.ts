@@ -1,5 +1,4 @@
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { Schema } from "effect"
+import { afterAll, beforeAll, describe, it } from "@effect/vitest"
 import { AgentAnswer, AgentPage } from "../../http/agents/api.ts"
 import { AuthContext, KeyCreated, KeyPage } from "../../http/auth/api.ts"
 import { ConnectionAnswer, ConnectionPage } from "../../http/connections/api.ts"
@@ -11,18 +10,13 @@ import { readOnly } from "../../src/roles/role.ts"
 import { OperationHandle } from "../../src/operations/operation.ts"
 import { newSecret } from "../hooks/hookServer.ts"
 import { sharedServer, type TestServer } from "../setup/server.ts"
+import { assertShape } from "./shape.ts"
 
 let server: TestServer
 beforeAll(async () => {
   server = await sharedServer()
 })
 afterAll(() => server.stop())
-
-/** Handlers answer with text of their own: the schemas of the contract are what it is held against here. */
-const assertShape = (schema: Schema.Decoder<unknown>, body: unknown) => {
-  const decoded = Schema.decodeUnknownResult(schema, { onExcessProperty: "error", errors: "all" })(body)
-  if (decoded._tag === "Failure") assert.fail(`${decoded.failure.message}\n${JSON.stringify(body)}`)
-}
 
 describe("answers of the configuration endpoints", () => {
   it("have exactly the shapes of the contract, with every field set and with as few as possible", async () => {

@@ -19,6 +19,7 @@ import { type ActorRef, type Append, Journal, Superseded } from "../../src/journ
 import { schemaLimits, Schemas } from "../../src/tools/Schemas.ts"
 import { draws } from "../actors/crashes.ts"
 import { type Client, startServer, type TestServer } from "../setup/server.ts"
+import { until } from "../waiting.ts"
 import { fresh } from "./toolFixture.ts"
 
 type Fault = "before" | "after"
@@ -121,15 +122,6 @@ export const startNodes = async (counts = handingOver) => {
   }
 }
 export type Nodes = Awaited<ReturnType<typeof startNodes>>
-
-/** Until it is there. */
-export const until = async <A>(what: string, look: () => Promise<A | undefined | false>): Promise<A> => {
-  for (const end = performance.now() + 40_000; performance.now() < end; await sleep(50)) {
-    const found = await look()
-    if (found !== undefined && found !== false) return found
-  }
-  return assert.fail(`it never came to that: ${what}`)
-}
 
 /** One run of a scenario, as its client sees it. */
 export class Run {

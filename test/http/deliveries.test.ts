@@ -4,9 +4,10 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { ask, type HookServer, json, startHookServer } from "../hooks/hookServer.ts"
 import { Client, startServer, type TestServer } from "../setup/server.ts"
+import { eventually } from "../waiting.ts"
 import { absent, assertRefused } from "./refused.ts"
 import { ended, logOf } from "./threadFixture.ts"
-import { assertSound, begin, eventually, leavesMemory, outcomes, waitsOf } from "./toolFixture.ts"
+import { assertSound, begin, leavesMemory, outcomes, waitsOf } from "./toolFixture.ts"
 import { answer, decision, type Desk, furnish, parked, pathOf, type Wait } from "./waitFixture.ts"
 
 /** A proxy serves the API there. */

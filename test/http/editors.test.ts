@@ -2,9 +2,10 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { allow, type HookServer, startHookServer } from "../hooks/hookServer.ts"
 import { type Client, startServer, type TestServer } from "../setup/server.ts"
+import { eventually } from "../waiting.ts"
 import { assertRefused } from "./refusals.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
-import { eventually, fresh, makeWorker, only } from "./toolFixture.ts"
+import { fresh, makeWorker, only } from "./toolFixture.ts"
 
 interface Person {
   readonly client: Client

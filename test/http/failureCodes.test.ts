@@ -12,6 +12,7 @@ import { startWays, type Ways } from "../models/servers/ways.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
 import { startLiar } from "../tools/liar.ts"
 import { type McpServer, startMcpServer } from "../tools/mcpServer.ts"
+import { eventually } from "../waiting.ts"
 import { ended, type Event, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
 import {
   addRole,
@@ -19,7 +20,6 @@ import {
   assertSound,
   begin,
   call,
-  eventually,
   Gate,
   loseLease,
   makeWorker,

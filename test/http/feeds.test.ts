@@ -6,9 +6,10 @@ import { toUuid } from "../../src/domain/ids.ts"
 import { limits } from "../../src/domain/limits.ts"
 import { retainMessages } from "../../src/feeds/retaining.ts"
 import { Client, startServer, type TestServer } from "../setup/server.ts"
+import { eventually } from "../waiting.ts"
 import { absent, assertRefused as refused } from "./refused.ts"
 import { makeAgent } from "./threadFixture.ts"
-import { eventually, fresh } from "./toolFixture.ts"
+import { fresh } from "./toolFixture.ts"
 
 let server: TestServer
 let other: TestServer

@@ -3,10 +3,11 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { sql } from "kysely"
 import { toUuid } from "../../src/domain/ids.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
+import { eventually } from "../waiting.ts"
 import { assertRefused } from "./refusals.ts"
 import { Watcher } from "./sse.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
-import { addToolset, call, eventually, makeWorker, resolveWait, waitsOf } from "./toolFixture.ts"
+import { addToolset, call, makeWorker, resolveWait, waitsOf } from "./toolFixture.ts"
 
 let server: TestServer
 beforeAll(async () => {

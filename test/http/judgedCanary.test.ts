@@ -11,13 +11,13 @@ import { deny, hang, ask, type HookServer, type Reply, rewrite, startHookServer 
 import { startWays, type Ways } from "../models/servers/ways.ts"
 import { type Client, startServer, type TestServer } from "../setup/server.ts"
 import { type McpServer, startMcpServer } from "../tools/mcpServer.ts"
+import { eventually } from "../waiting.ts"
 import { Watcher } from "./sse.ts"
 import { ended, type Event, logOf, submit, text } from "./threadFixture.ts"
 import {
   addToolset,
   assertSound,
   call,
-  eventually,
   factsOf,
   fresh,
   makeWorker,

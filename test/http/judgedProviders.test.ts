@@ -5,144 +5,28 @@
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { toProviderName } from "../../src/models/toolNames.ts"
-import { allow, ask, deny, type HookServer, type Reply, rewrite, startHookServer } from "../hooks/hookServer.ts"
+import { allow, ask, deny, type Reply, rewrite } from "../hooks/hookServer.ts"
 import { png } from "../images.ts"
-import type { Answer, Behaviour } from "../models/servers/server.ts"
-import { startWays, type Way, type Ways, ways } from "../models/servers/ways.ts"
-import { startServer, type TestServer } from "../setup/server.ts"
-import { type McpServer, startMcpServer, type TestTool, usualTools } from "../tools/mcpServer.ts"
-import { ended, logOf, submit, text } from "./threadFixture.ts"
-import {
-  addRole,
-  addToolset,
-  assertSound,
-  begin,
-  eventually,
-  fresh,
-  Gate,
-  leavesMemory,
-  makeWorker,
-  only,
-  outcomes,
-  resolveWait,
-  told,
-  waitsOf
-} from "./toolFixture.ts"
-
-/** A tool whose schema no provider would take as it is. */
-const either: TestTool = {
-  name: "either.or",
-  description: "Takes one of two",
-  inputSchema: {
-    oneOf: [
-      { properties: { a: { type: "string" } }, required: ["a"] },
-      { properties: { b: { type: "string" } }, required: ["b"] }
-    ]
-  },
-  run: () => "either"
-}
-
-/** What gives a picture. */
-const picture: TestTool = {
-  name: "picture",
-  description: "Shows a picture",
-  run: () => ({ content: [{ type: "image", data: png(2, 2).toString("base64"), mimeType: "image/png" }] })
-}
-
-/** A server and a model for each test of each way. */
-const places = 25
+import { ways } from "../models/servers/ways.ts"
+import type { TestServer } from "../setup/server.ts"
+import { submit, text } from "./threadFixture.ts"
+import { addRole, assertSound, leavesMemory, only, outcomes, resolveWait, told, waitsOf } from "./toolFixture.ts"
+import { makeJudgedStages, says, type Stand, startJudgedProviders, toText } from "./judgedProviderFixture.ts"
 
 let server: TestServer
-let providers: Ways
-let mcp: McpServer
-let hooks: HookServer
-let gate: Gate
+let stand: Stand
 /** Of the tools, as the toolset has them. */
 let ns: string
-let toolsetId: string
-let desk: { readonly id: string; readonly namespace: string }
 beforeAll(async () => {
-  gate = new Gate()
-  providers = await startWays(places, 30_000, ["png"])
-  ;[server, hooks, mcp] = await Promise.all([
-    startServer({ idleMs: 50, leaseTtlMs: 20_000, models: providers.settings }),
-    startHookServer(),
-    startMcpServer({
-      tools: [...usualTools, either, picture, { name: "gate", run: (_, { signal }) => gate.pass(signal) }]
-    })
-  ])
-  const made = await addToolset(server.alpha, { kind: "mcp", url: mcp.url })
-  ns = made.namespace
-  toolsetId = made.id
-  desk = await addToolset(server.alpha, {
-    kind: "client",
-    tools: [{ name: "ask.me", inputSchema: { type: "object" } }]
-  })
+  stand = await startJudgedProviders()
+  ;({ ns, server } = stand)
 })
 afterAll(async () => {
   await assertSound(server)
-  await Promise.all([server.stop(), hooks.stop(), mcp.close(), providers.stop()])
+  await stand.stop()
 })
 
-const hook = (point: string, reply: Reply, more: object = {}) => ({
-  name: fresh("hook"),
-  point,
-  processor: { type: "url", url: hooks.endpoint(reply).url },
-  ...more
-})
-const toText = { match: { conditions: [{ path: "/content/0", op: "exists" }] } }
-const echo = (words: string) => ({ name: toProviderName(`${ns}.echo`), input: { text: words } })
-const says = (...words: ReadonlyArray<string>): Behaviour => ({ kind: "answer", answer: { text: words } })
-
-/** What a test has of one way: responses with calls, and a thread whose model gives them. */
-const stageOf = ({ signs, title }: Way) => {
-  /** With reasoning where the provider wants it back. */
-  const calls = (...made: NonNullable<Answer["calls"]>): Behaviour => ({
-    kind: "answer",
-    answer: { ...(signs ? { reasoning: "Let me see." } : {}), text: ["I look."], calls: made }
-  })
-
-  /** `spare`: the model that is asked where the way's own cannot be had. */
-  const start = async (
-    { spare, ...profile }: { readonly spare?: string; readonly [field: string]: unknown },
-    ...responses: ReadonlyArray<Behaviour>
-  ) => {
-    const provider = providers.next(title)
-    provider.enqueue(...responses)
-    const agentId = await makeWorker(server.alpha, {
-      models: [provider.modelId, ...(spare === undefined ? [] : [spare])],
-      toolsetIds: [toolsetId, desk.id],
-      ...profile
-    })
-    const threadId = await begin(server.alpha, agentId, "go")
-    const log = (turns = 1) => logOf(server.alpha, threadId, ended(turns))
-    /** The turn is over; what it leaves is a history that the next one can go on from, read from the journal. */
-    const goesOn = async (turns = 1) => {
-      await log(turns)
-      await leavesMemory(server, threadId)
-      await submit(server.alpha, threadId, "and now?")
-      const whole = await log(turns + 1)
-      assert.strictEqual(whole.at(-1)!.type, "turn_completed", JSON.stringify(whole.at(-1)))
-      return whole
-    }
-    const sent = (index: number) => JSON.stringify(provider.requests.at(index))
-    return { goesOn, log, provider, sent, threadId }
-  }
-  return { calls, start }
-}
-
-/** The same with every provider, all at once. */
-const withEach = (work: (stage: ReturnType<typeof stageOf>) => Promise<void>) => async () => {
-  await Promise.all(
-    ways.map((way) =>
-      work(stageOf(way)).catch((cause: unknown) => {
-        throw new Error(`with a model of ${way.title}: ${cause instanceof Error ? cause.message : String(cause)}`, {
-          cause
-        })
-      })
-    )
-  )
-}
+const { echo, hook, stageOf, withEach } = makeJudgedStages(() => stand)
 
 describe.concurrent("a judged turn of every provider's models", () => {
   it(
@@ -167,7 +51,7 @@ describe.concurrent("a judged turn of every provider's models", () => {
       const shown = sent(0)
       for (const name of ["echo", "delete.all", "either.or"])
         assert.include(shown, `"${toProviderName(`${ns}.${name}`)}"`)
-      assert.include(shown, `"${toProviderName(`${desk.namespace}.ask.me`)}"`)
+      assert.include(shown, `"${toProviderName(`${stand.desk.namespace}.ask.me`)}"`)
       assert.notInclude(shown, toProviderName(`${ns}.put`))
       assert.include(shown, "Gives back its text")
     })
@@ -234,46 +118,11 @@ describe.concurrent("a judged turn of every provider's models", () => {
   )
 
   it(
-    "leaves a whole history when it is interrupted or cancelled while it awaits",
-    withEach(async ({ calls, start }) => {
-      for (const how of ["interrupt", "cancel"] as const) {
-        const { goesOn, log, sent, threadId } = await start(
-          { hooks: [hook("before_tool_call", ask())] },
-          calls(echo("a"), echo("b")),
-          ...(how === "interrupt" ? [says("stopped")] : [])
-        )
-        await waitsOf(server.alpha, threadId, 2)
-        await leavesMemory(server, threadId)
-        if (how === "interrupt") await submit(server.alpha, threadId, "stop", { mode: "interrupt" })
-        else await server.alpha.post(`/v1/threads/${threadId}/cancel`)
-        const turns = how === "interrupt" ? 2 : 1
-        assert.deepStrictEqual(outcomes(await log(turns)), ["turn_interrupted", "turn_interrupted"])
-        await goesOn(turns)
-        assert.include(sent(1), "turn_interrupted")
-      }
-    })
-  )
-
-  it(
-    "leaves a whole history when it is cancelled while tools run",
-    withEach(async ({ calls, start }) => {
-      const { goesOn, sent, threadId } = await start(
-        {},
-        calls({ name: toProviderName(`${ns}.gate`), input: {} }, echo("done before"))
-      )
-      await logOf(server.alpha, threadId, (log) => only(log, "tool_result").length === 1)
-      await server.alpha.post(`/v1/threads/${threadId}/cancel`)
-      assert.deepStrictEqual(outcomes(await goesOn()), ["turn_interrupted", "done before"])
-      assert.include(sent(1), "turn_interrupted")
-    })
-  )
-
-  it(
     "takes a client's result beside those of tools, and a steer behind them",
     withEach(async ({ calls, start }) => {
       const { goesOn, sent, threadId } = await start(
         {},
-        calls({ name: toProviderName(`${desk.namespace}.ask.me`), input: {} }, echo("a")),
+        calls({ name: toProviderName(`${stand.desk.namespace}.ask.me`), input: {} }, echo("a")),
         says("done")
       )
       const [wait] = await waitsOf(server.alpha, threadId)
@@ -329,37 +178,6 @@ describe.concurrent("a judged turn of every provider's models", () => {
   )
 
   it(
-    "that failed over a denied response or message is left out of its retry, or left whole",
-    withEach(async ({ calls, start }) => {
-      const reply: Reply = (response, received) =>
-        (JSON.stringify(received.body.data).includes("worse") ? deny() : allow())(response, received)
-      const { goesOn, log, sent, threadId } = await start(
-        { hooks: [hook("after_model_response", reply, toText)] },
-        calls(echo("first try")),
-        says("worse"),
-        calls(echo("second try")),
-        says("fine")
-      )
-      assert.strictEqual((await log()).at(-1)!.failureCode, "hook_denied")
-      await leavesMemory(server, threadId)
-      assert.strictEqual((await server.alpha.post(`/v1/threads/${threadId}/retry`)).status, 201)
-      assert.strictEqual((await log(2)).at(-1)!.type, "turn_completed", JSON.stringify((await log(2)).at(-1)))
-      await goesOn(2)
-      assert.notInclude(sent(3), "first try")
-      assert.notInclude(sent(-1), "worse")
-
-      const whole = await start(
-        { hooks: [hook("after_model_response", reply, toText)] },
-        calls(echo("a")),
-        says("worse")
-      )
-      assert.strictEqual((await whole.log()).at(-1)!.failureCode, "hook_denied")
-      await whole.goesOn()
-      assert.notInclude(whole.sent(-1), "worse")
-    })
-  )
-
-  it(
     "shows the model results as they were rewritten, and not those that were denied",
     withEach(async ({ calls, start }) => {
       const reply: Reply = (response, received) =>
@@ -377,102 +195,13 @@ describe.concurrent("a judged turn of every provider's models", () => {
     })
   )
 
-  it(
-    "keeps apart calls to which the provider has given one id, and says what is wrong with what is no JSON",
-    withEach(async ({ calls, start }) => {
-      const twice = { ...echo("one"), id: "call_same" }
-      const { goesOn, log } = await start(
-        {},
-        calls(twice, { ...echo("two"), id: "call_same" }, { name: toProviderName(`${ns}.echo`), raw: '{"text": ' }),
-        calls({ ...echo("three"), id: "call_same" }),
-        says("done")
-      )
-      await goesOn()
-      const first = await log()
-      assert.deepStrictEqual(outcomes(first), ["one", "two", "tool_input_invalid", "three"])
-      assert.lengthOf(new Set(only(first, "tool_intent").map(({ toolCallId }) => toolCallId)), 4)
-    })
-  )
-
-  it(
-    "goes on from a summary of its calls, and so does its retry",
-    withEach(async ({ calls, start }) => {
-      const { goesOn, log, provider, sent, threadId } = await start(
-        { compaction: { keepTurns: 1 } },
-        calls(echo("first words")),
-        says("done")
-      )
-      await goesOn()
-      assert.strictEqual((await server.alpha.post(`/v1/threads/${threadId}/compact`)).status, 200)
-      // Who makes a summary may say what it likes: calls are nobody's to make there.
-      provider.enqueue(calls(echo("nobody's")), { kind: "status", status: 400 })
-      await submit(server.alpha, threadId, "and then?")
-      const failed = await log(3)
-      assert.strictEqual(only(failed, "compacted")[0]?.failureCode, undefined, sent(-2))
-      assert.strictEqual(failed.at(-1)?.failureCode, "model_error")
-      assert.include(sent(-2), "first words")
-      assert.include(sent(-1), "I look.")
-      await leavesMemory(server, threadId)
-      assert.strictEqual((await server.alpha.post(`/v1/threads/${threadId}/retry`)).status, 201)
-      const whole = await log(4)
-      assert.strictEqual(whole.at(-1)?.type, "turn_completed", JSON.stringify(whole.at(-1)))
-      assert.deepStrictEqual(outcomes(whole), ["first words"])
-      assert.include(sent(-1), "I look.")
-      assert.notInclude(sent(-1), "first words")
-    })
-  )
-
-  it(
-    "ends the summary that is being made when it is interrupted, and goes on",
-    withEach(async ({ calls, start }) => {
-      const { goesOn, log, provider, sent, threadId } = await start(
-        { compaction: { keepTurns: 1 } },
-        calls(echo("first words")),
-        says("done")
-      )
-      await goesOn()
-      assert.strictEqual((await server.alpha.post(`/v1/threads/${threadId}/compact`)).status, 200)
-      // It lives, and does not answer before it is given up.
-      provider.enqueue({ kind: "answer", answer: { text: ["late"] }, pings: { count: 600, pauseMs: 50 } })
-      await submit(server.alpha, threadId, "and then?")
-      await logOf(server.alpha, threadId, (events) => only(events, "compacting").length === 1)
-      await submit(server.alpha, threadId, "stop", { mode: "interrupt" })
-      assert.deepStrictEqual(
-        only(await log(4), "compacted").map(({ failureCode }) => failureCode),
-        ["turn_interrupted"]
-      )
-      assert.include(sent(-1), "first words")
-      assert.strictEqual((await log(4)).at(-1)?.type, "turn_completed")
-    })
-  )
-
-  it(
-    "goes on from a summary of the calls that made it too long itself",
-    withEach(async ({ calls, start }) => {
-      const { goesOn, log, sent } = await start(
-        {},
-        ...Array.from({ length: 5 }, (_, i) => calls(echo(`words ${i}`))),
-        { kind: "status", status: 413, message: "prompt is too long" },
-        says("Words were echoed."),
-        says("done")
-      )
-      const [over] = only(await log(), "compacted")
-      assert.strictEqual(over?.failureCode, undefined, JSON.stringify(over))
-      assert.include(sent(-2), "words 0")
-      for (const words of ["Words were echoed.", "words 2", "go"]) assert.include(sent(-1), words)
-      assert.notInclude(sent(-1), "words 0")
-      await goesOn()
-      assert.include(sent(-1), "Words were echoed.")
-    })
-  )
-
   it("goes on from images of messages and of results: at the next turn, at another provider, and from the journal", async () => {
     const titles = ways.map(({ title }) => title)
     await Promise.all(
       ways.map(async (way, i) => {
         const { calls, start } = stageOf(way)
         // Another way's model, which has no signature of this one's.
-        const spare = providers.next(titles[(i + 1) % titles.length]!)
+        const spare = stand.providers.next(titles[(i + 1) % titles.length]!)
         const { goesOn, log, provider, sent, threadId } = await start({ spare: spare.modelId }, says("Hello."))
         await log()
         const { agentId } = (await server.alpha.get(`/v1/threads/${threadId}`)).body.thread
@@ -530,7 +259,6 @@ describe.concurrent("a judged turn of every provider's models", () => {
         "turn_failed: hook_denied"
       ])
       assert.lengthOf(provider.requests, 1)
-      await eventually(() => gate.inside === 0, "nothing runs any more")
     })
   )
 })

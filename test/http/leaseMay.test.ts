@@ -3,8 +3,9 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { type LeaseVerdict, makeLeaseMay } from "../../http/leaseMay.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
+import { eventually } from "../waiting.ts"
 import { absent } from "./refused.ts"
-import { addRole, eventually, makeWorker } from "./toolFixture.ts"
+import { addRole, makeWorker } from "./toolFixture.ts"
 
 let server: TestServer
 beforeAll(async () => {

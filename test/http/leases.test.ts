@@ -3,72 +3,22 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { AgentLeases, makeAgentLeases } from "../../src/keys/AgentLeases.ts"
 import { body } from "../../src/domain/ids.ts"
 import { createCompleted } from "../../src/operations/rows.ts"
-import { Client, startServer, type TestServer } from "../setup/server.ts"
-import { countStatements } from "../setup/statements.ts"
+import { Client, type TestServer } from "../setup/server.ts"
 import { type McpServer, startMcpServer } from "../tools/mcpServer.ts"
 import { startTaskServer } from "../tools/taskServer.ts"
+import { eventually } from "../waiting.ts"
 import { absent, assertRefused as refused } from "./refused.ts"
 import { ended, logOf, makeAgent, makeThread, text } from "./threadFixture.ts"
-import {
-  addRole,
-  addToolset,
-  begin,
-  call,
-  eventually,
-  Gate,
-  leavesMemory,
-  makeWorker,
-  outcomes,
-  resolveWait,
-  turnOf,
-  waitsOf
-} from "./toolFixture.ts"
+import { addRole, begin, call, type Gate, leavesMemory, makeWorker, outcomes, turnOf } from "./toolFixture.ts"
+import { isLease, leasedServer, makeLeaseTools, object, publicUrl, startLeased, statusOf } from "./leaseFixture.ts"
 
-interface Lease {
-  readonly token: string
-  readonly expiresAt: string
-  readonly baseUrl?: string
-}
-const isLease = (value: unknown): value is Lease =>
-  typeof value === "object" && value !== null && "token" in value && typeof value.token === "string"
-
-const publicUrl = "https://agents.example.com/troupe"
-const gate = new Gate()
 let server: TestServer
 let beside: TestServer
 let mcp: McpServer
-/** What the server of the tool `repeat` says of its lease. */
-let repeat: (token: string, report: (message: string) => Promise<void>) => unknown
-
-const object = { type: "object" }
+let gate: Gate
 beforeAll(async () => {
-  server = await startServer({ publicUrl, idleMs: 200 })
-  beside = await startServer({ beside: server, name: "beside", publicUrl, idleMs: 200 })
-  mcp = await startMcpServer({
-    tools: [
-      { name: "hold", inputSchema: object, run: (_, { signal }) => gate.pass(signal) },
-      {
-        name: "ask",
-        inputSchema: object,
-        // As the server of a tool does it: with what came beside the call.
-        run: async (_, { lease }) => {
-          if (!isLease(lease)) return "no lease"
-          const client = new Client(server.base, lease.token)
-          const context = await client.get("/v1/auth")
-          const { agentId, threadId } = context.body
-          const thread = await client.get(`/v1/threads/${threadId}`)
-          const agent = await client.get(`/v1/agents/${agentId}`)
-          return { context: context.body, status: thread.body.status, agent: agent.body.agent.id }
-        }
-      },
-      {
-        name: "repeat",
-        inputSchema: object,
-        run: (_, { lease, report }) =>
-          isLease(lease) ? repeat(lease.token, (message) => report(1, { message })) : "no lease"
-      }
-    ]
-  })
+  server = await leasedServer()
+  ;({ beside, gate, mcp } = await startLeased(server))
 })
 afterAll(async () => {
   gate.letAll()
@@ -77,33 +27,7 @@ afterAll(async () => {
   await mcp.close()
 })
 
-const worker = async (fields: object = {}, profile: object = {}) => {
-  const { id, namespace } = await addToolset(server.alpha, { kind: "mcp", url: mcp.url, lease: "call", ...fields })
-  return { toolsetId: id, namespace, agentId: await makeWorker(server.alpha, { toolsetIds: [id], ...profile }) }
-}
-
-/** A thread whose turn stays in a call, and the lease of that call. */
-const holding = async (more: object = {}) => {
-  const { agentId, namespace } = await worker()
-  const before = mcp.calls.length
-  const created = await server.alpha.post("/v1/threads", {
-    agentId,
-    message: { content: text(call(`${namespace}.hold`)) },
-    ...more
-  })
-  assert.strictEqual(created.status, 201, created.text)
-  const threadId: string = created.body.thread.id
-  const called = () => mcp.calls.slice(before).find(({ tool }) => tool === "hold")
-  await eventually(() => called() !== undefined, "the call is made")
-  const lease = called()?.lease
-  assert(isLease(lease))
-  return { agentId, threadId, lease, client: new Client(server.base, lease.token) }
-}
-const letGo = async (threadId: string) => {
-  gate.letAll()
-  await logOf(server.alpha, threadId, ended(1))
-}
-const statusOf = async (client: Client) => (await client.get("/v1/auth")).status
+const { holding, letGo, worker } = makeLeaseTools(() => ({ gate, mcp, server }))
 
 describe("a toolset", () => {
   it("asks for leases with `lease`, which is none until it says so", async () => {
@@ -381,114 +305,5 @@ describe("a lease", () => {
     assert.strictEqual((await server.alpha.delete(`/v1/agents/${agentId}`)).status, 204)
     refused(await client.get("/v1/auth"), 401, "unauthenticated")
     await letGo(threadId)
-  })
-})
-
-describe("requests under a lease", () => {
-  it("cost the database what requests under a key cost, but for its first use", async () => {
-    const { client, threadId } = await holding()
-    const times = 40
-    const asked = async (by: Client) => {
-      const statements = countStatements(/from (heads h|agents a|api_keys k)\b/)
-      for (let i = 0; i < times; i++) assert.strictEqual((await by.get(`/v1/threads/${threadId}`)).status, 200)
-      statements.stop()
-      return statements.count
-    }
-    const [keys, leases] = [await asked(server.alpha), await asked(client)]
-    assert.isAtLeast(keys, times)
-    assert.isAtMost(leases, keys * 1.3)
-    await letGo(threadId)
-  })
-
-  it("that no server key vouches for cost it nothing", async () => {
-    const { lease, threadId } = await holding()
-    const statements = countStatements(/select h\.parent, h\.carry/)
-    for (let i = 0; i < 20; i++)
-      await new Client(server.base, lease.token.replace(/.{43}$/, String(i).repeat(43).slice(0, 43))).get("/v1/auth")
-    statements.stop()
-    assert.strictEqual(statements.count, 0)
-    await letGo(threadId)
-  })
-})
-
-describe("while an identity is disabled", () => {
-  const set = async (verb: "disable" | "enable", identity: string) =>
-    assert.strictEqual((await server.alpha.post(`/v1/identities/${verb}`, { identity })).status, 200)
-
-  it("leases of its threads and agents are 403, on every node within a beat, and good again afterwards", async () => {
-    const { agentId, client, threadId } = await holding({ identity: "ann@example.com" })
-    const there = beside.at(client)
-    await server.alpha.patch(`/v1/agents/${agentId}`, { identity: "bot@example.com" })
-    for (const identity of ["ann@example.com", "bot@example.com"]) {
-      await eventually(async () => (await statusOf(client)) === 200 && (await statusOf(there)) === 200, "good")
-      await set("disable", identity)
-      refused(await client.get("/v1/auth"), 403, "identity_disabled")
-      refused(await client.get(`/v1/threads/${threadId}`), 403, "identity_disabled")
-      await eventually(async () => (await statusOf(there)) === 403, "refused elsewhere")
-      await set("enable", identity)
-    }
-    await letGo(threadId)
-  })
-
-  it("a call that would bring a lease is not sent", async () => {
-    const roleIds = [await addRole(server.alpha, { allow: [{ tools: "*", approval: "required" }] })]
-    const { agentId, namespace } = await worker({}, { roleIds })
-    const threadId = await makeThread(server.alpha, agentId, {
-      identity: "carl@example.com",
-      message: { content: text(call(`${namespace}.ask`)) }
-    })
-    const [wait] = await waitsOf(server.alpha, threadId)
-    await set("disable", "carl@example.com")
-    const before = mcp.calls.length
-    await resolveWait(server.alpha, threadId, wait?.id ?? "", { type: "decision", decision: "allow" })
-    const log = await logOf(server.alpha, threadId, ended(1))
-    assert.deepStrictEqual(outcomes(log), ["identity_disabled"])
-    assert.strictEqual(mcp.calls.length, before)
-    await set("enable", "carl@example.com")
-  })
-})
-
-describe("a lease that its server repeats", () => {
-  const token = /trl_[0-9a-z]{8}/
-  const saying: ReadonlyArray<readonly [where: string, say: typeof repeat]> = [
-    ["in a text", (lease) => `here: ${lease}, again: ${lease}`],
-    ["in a structure", (lease) => ({ deep: [{ lease }], [lease]: 1 })],
-    ["in an error", (lease) => ({ isError: true, content: [{ type: "text", text: lease }] })],
-    [
-      "in an error of the protocol",
-      (lease) => {
-        throw new Error(lease)
-      }
-    ],
-    [
-      "in its progress",
-      async (lease, report) => {
-        await report(lease)
-        return "done"
-      }
-    ],
-    ["beside its result", (lease) => ({ content: [{ type: "text", text: "x" }], _meta: { note: lease } })]
-  ]
-
-  it.each(saying)("%s is taken out", async (_, say) => {
-    repeat = say
-    const { agentId, namespace } = await worker()
-    const log = await turnOf(server.alpha, agentId, call(`${namespace}.repeat`))
-    assert.lengthOf(
-      log.filter(({ type }) => type === "tool_result"),
-      1
-    )
-    assert.notMatch(JSON.stringify(log), token)
-  })
-
-  it("in another call than its own is taken out too", async () => {
-    let first: string | undefined
-    repeat = (lease) => {
-      first ??= lease
-      return first
-    }
-    const { agentId, namespace } = await worker()
-    const log = await turnOf(server.alpha, agentId, call(`${namespace}.repeat`), call(`${namespace}.repeat`))
-    assert.deepStrictEqual(outcomes(log), ["[secret]", "[secret]"])
   })
 })

@@ -4,9 +4,10 @@ import { sql } from "kysely"
 import { toUuid } from "../../src/domain/ids.ts"
 import { limits } from "../../src/domain/limits.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
+import { eventually } from "../waiting.ts"
 import { absent, assertRefused } from "./refused.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
-import { eventually, fresh } from "./toolFixture.ts"
+import { fresh } from "./toolFixture.ts"
 
 let server: TestServer
 let agentId: string

@@ -9,7 +9,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { sql } from "kysely"
-import { setTimeout as sleep } from "node:timers/promises"
 import type pg from "pg"
 import { Database, DatabaseUnavailable, type Statement } from "../../src/database/Database.ts"
 import { toUuid } from "../../src/domain/ids.ts"
@@ -17,6 +16,7 @@ import { limits } from "../../src/domain/limits.ts"
 import { draws } from "../actors/crashes.ts"
 import { type HookServer, json, type Reply, startHookServer, status } from "../hooks/hookServer.ts"
 import { type Client, startServer, type TestServer } from "../setup/server.ts"
+import { until } from "../waiting.ts"
 import { logOf, makeAgent } from "./threadFixture.ts"
 import { fresh, only } from "./toolFixture.ts"
 
@@ -77,14 +77,6 @@ afterAll(async () => {
   await server.stop()
   await hooks.stop()
 })
-
-const until = async <A>(what: string, look: () => Promise<A | undefined | false>): Promise<A> => {
-  for (const end = performance.now() + 40_000; performance.now() < end; await sleep(20)) {
-    const found = await look()
-    if (found !== undefined && found !== false) return found
-  }
-  return assert.fail(`it never came to that: ${what}`)
-}
 
 interface Space {
   readonly workspace: string

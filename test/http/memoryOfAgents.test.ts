@@ -6,20 +6,10 @@ import { noUsage } from "../../src/domain/usage.ts"
 import { AgentLeases } from "../../src/keys/AgentLeases.ts"
 import { freshId } from "../../src/seed.ts"
 import { Client, startServer, type TestServer } from "../setup/server.ts"
+import { eventually } from "../waiting.ts"
 import { assertRefused } from "./refusals.ts"
 import { ended, type Event, logOf } from "./threadFixture.ts"
-import {
-  addRole,
-  addToolset,
-  begin,
-  call,
-  eventually,
-  fresh,
-  makeWorker,
-  only,
-  turnOf,
-  waitsOf
-} from "./toolFixture.ts"
+import { addRole, addToolset, begin, call, fresh, makeWorker, only, turnOf, waitsOf } from "./toolFixture.ts"
 
 let server: TestServer
 beforeAll(async () => {

@@ -15,6 +15,7 @@ import { Lease } from "../../src/journal/Lease.ts"
 import { hasShard, shardOf } from "../../src/journal/shard.ts"
 import { clearDeleted } from "../../src/threads/deleting.ts"
 import { type Client, startServer, type TestServer } from "../setup/server.ts"
+import { eventually } from "../waiting.ts"
 import { assertRefused as refused } from "./refused.ts"
 import { Watcher } from "./sse.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
@@ -77,20 +78,12 @@ beforeAll(async () => {
   atA = a.alpha
   atB = twin(atA)
   agentId = await makeAgent(atA)
-  await until(async () => (await atA.get("/v1/nodes")).body.nodes.length === 2)
+  await eventually(async () => (await atA.get("/v1/nodes")).body.nodes.length === 2, "there are 2 nodes")
 })
 afterAll(async () => {
   await b.stop()
   await a.stop()
 })
-
-const until = async (holds: () => Promise<boolean>, ms = 10_000) => {
-  const deadline = performance.now() + ms
-  while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error("it did not come to that")
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-}
 
 const ownerOf = (threadId: string) =>
   a.runtime.runPromise(
@@ -102,8 +95,9 @@ const ownerOf = (threadId: string) =>
 describe("the list of nodes", () => {
   it("is the same from every node: names, lives, shards, actors, and how they do", async () => {
     await makeThread(atA, agentId)
-    await until(async () =>
-      (await atB.get("/v1/nodes")).body.nodes.every(({ bus }: { bus: string }) => bus === "connected")
+    await eventually(
+      async () => (await atB.get("/v1/nodes")).body.nodes.every(({ bus }: { bus: string }) => bus === "connected"),
+      "all are connected"
     )
     const { body, status } = await atB.get("/v1/nodes")
     assert.strictEqual(status, 200)
@@ -130,7 +124,7 @@ describe("the list of nodes", () => {
       assert.isAtMost(node.leaseAgeMs, 3_000)
       assert.deepStrictEqual([node.draining, node.bus], [false, "connected"])
     }
-    await until(async () => (await atA.get("/v1/nodes")).body.nodes[0].actors > 0)
+    await eventually(async () => (await atA.get("/v1/nodes")).body.nodes[0].actors > 0, "it has told of its actors")
     const stable = ({ actors: _, leaseAgeMs: __, ...node }: Record<string, unknown>) => node
     assert.deepStrictEqual((await atA.get("/v1/nodes")).body.nodes.map(stable), body.nodes.map(stable))
   })
@@ -138,14 +132,14 @@ describe("the list of nodes", () => {
   it("shows two nodes that have one name, and one that is gone no more", async () => {
     const c = await startServer({ bus: busOf(), name: "a", beside: a })
     const nodes = async () => (await atA.get("/v1/nodes")).body.nodes
-    await until(async () => (await nodes()).length === 3)
+    await eventually(async () => (await nodes()).length === 3, "there are 3 nodes")
     assert.deepStrictEqual(
       (await nodes()).map(({ name }: { name: string }) => name),
       ["a", "a", "b"]
     )
     assert.strictEqual(new Set((await nodes()).map(({ incarnation }: { incarnation: string }) => incarnation)).size, 3)
     await c.stop()
-    await until(async () => (await nodes()).length === 2)
+    await eventually(async () => (await nodes()).length === 2, "there are 2 nodes")
   })
 
   it("is for those who operate: the scope admin", async () => {
@@ -269,10 +263,10 @@ describe("a thread of one node, asked of another", () => {
           return rows[0]?.rows
         })
       )
-    await until(async () => {
+    await eventually(async () => {
       await Promise.all([a, b].map(({ runtime }) => runtime.runPromise(clearDeleted(2))))
       return (await left()) === 0
-    }, 30_000)
+    }, "nothing is left of it")
   })
 })
 
@@ -286,7 +280,7 @@ describe("a credential", () => {
       const { body } = await there.get("/v1/auth")
       assert.strictEqual((await atA.delete(`/v1/auth/keys/${body.principal.id}`)).status, 204)
       const revoked = performance.now()
-      await until(async () => (await there.get("/v1/auth")).status === 401, 5_000)
+      await eventually(async () => (await there.get("/v1/auth")).status === 401, "it is refused there", 5_000)
       await watcher.until(({ frames }) => frames.some(({ event }) => event === "bye"))
       assert.isBelow(performance.now() - revoked, 5_000)
     }
@@ -301,9 +295,10 @@ describe("a credential", () => {
     const theirs = await makeAgent(atA, ["troupe/scripted"], { identity: "ida" })
     const threadId = await makeThread(atB, theirs)
     await atA.post("/v1/identities/disable", { identity: "ida" })
-    await until(async () => (await there.get("/v1/auth")).status === 403, 5_000)
-    await until(
+    await eventually(async () => (await there.get("/v1/auth")).status === 403, "it is refused there", 5_000)
+    await eventually(
       async () => (await atB.post(`/v1/threads/${threadId}/messages`, { content: text("A") })).status === 403,
+      "its agent is refused",
       5_000
     )
   })
@@ -420,7 +415,7 @@ describe("a node that is stopped", () => {
   it("leaves nothing behind: what it had runs on the other within two seconds", async () => {
     const c = await startServer({ bus: busOf(), name: "c", beside: a })
     const atC = c.at(atA)
-    await until(async () => (await atA.get("/v1/nodes")).body.nodes.length === 3)
+    await eventually(async () => (await atA.get("/v1/nodes")).body.nodes.length === 3, "there are 3 nodes")
     const threads = await Promise.all(Array.from({ length: 8 }, () => makeThread(atC, agentId)))
     const mine = await c.runtime.runPromise(
       Effect.map(Placement, (placement) => threads.every((id) => hasShard(placement.mine(), shardOf(id))))

@@ -1,7 +1,12 @@
 /** Requests that wait for approval, as tests ask and decide them. */
 import { assert } from "@effect/vitest"
-import type { Client, KeyOptions, TestServer } from "../setup/server.ts"
+import type { sql } from "kysely"
+import { toUuid } from "../../src/domain/ids.ts"
+import { type Client, type KeyOptions, sharing, startServer, type TestServer } from "../setup/server.ts"
 import { makeAgent } from "./threadFixture.ts"
+
+/** The worker's server that looks after operations, as every node does. */
+export const parkingServer = sharing(() => startServer({ tendsOperations: true }))
 
 export const policy = "/v1/approval-policy"
 export const rule = (...actions: ReadonlyArray<string>) => ({
@@ -50,3 +55,12 @@ export const decided = async (client: Client, verdict: Verdict, operation: { rea
   assert.strictEqual(answer.status, 200, answer.text)
   return answer.body.operation
 }
+
+export const agentsOf = async (client: Client) => (await client.get("/v1/agents")).body.agents.length
+
+/** Changes an operation behind the server's back. */
+export const change = (
+  server: TestServer,
+  work: (id: string) => ReturnType<typeof sql>,
+  { id }: { readonly id: string }
+) => server.runtime.runPromise(server.database.run("test", (db) => work(toUuid(id)).execute(db)))

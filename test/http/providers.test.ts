@@ -3,13 +3,13 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { afterAll, beforeAll } from "vitest"
-import { Threads } from "../../actors/thread/Threads.ts"
 import type { Behaviour, ProviderServer } from "../models/servers/server.ts"
 import { startWays, type Ways, ways } from "../models/servers/ways.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
+import { eventually } from "../waiting.ts"
 import { Watcher } from "./sse.ts"
 import { ended, type Event, logOf, makeAgent, makeThread, submit } from "./threadFixture.ts"
-import { factsOf } from "./toolFixture.ts"
+import { factsOf, leavesMemory } from "./toolFixture.ts"
 
 /** A server and a model for each test of each way: tests run at the same time. */
 const places = 11
@@ -30,20 +30,8 @@ const types = (log: ReadonlyArray<Event>) => log.map(({ type }) => type)
 const watch = (threadId: string) =>
   Watcher.open(server.base, `/v1/threads/${threadId}/events/stream?deltas=text`, server.alpha.token!)
 
-const asked = async (provider: ProviderServer, times: number) => {
-  while (provider.requests.length < times) await new Promise((resolve) => setTimeout(resolve, 5))
-}
-
-/** Until the thread is read from the journal again. */
-const leaves = async (threadId: string) => {
-  while (
-    (await server.runtime.runPromise(
-      Threads.useSync((threads) => threads.lastSeq(server.workspaces.alpha, threadId))
-    )) !== undefined
-  ) {
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-}
+const asked = (provider: ProviderServer, times: number) =>
+  eventually(() => provider.requests.length >= times, `it is asked ${times} times`)
 
 describe.concurrent.each(ways)("a thread with a model of $title", ({ signs, title }) => {
   /** The way's own servers, one model each, as selectors of a new agent in this order. */
@@ -127,7 +115,7 @@ describe.concurrent.each(ways)("a thread with a model of $title", ({ signs, titl
       assert.strictEqual(result.failureCode, "tool_not_found")
     assert.lengthOf(provider.requests, 3)
 
-    await leaves(threadId)
+    await leavesMemory(server, threadId)
     await submit(server.alpha, threadId, "and now?")
     const more = await logOf(server.alpha, threadId, ended(2))
     // The provider refuses a history without its reasoning.
@@ -212,7 +200,7 @@ describe.concurrent.each(ways)("a thread with a model of $title", ({ signs, titl
       assert.deepInclude(message, { type: "assistant_message", finishReason })
       assert.deepStrictEqual(await lastTurn(), { turnId, finishReason })
     }
-    await leaves(threadId)
+    await leavesMemory(server, threadId)
     assert.strictEqual((await lastTurn()).finishReason, "content_filter")
     await submit(server.alpha, threadId, "tell")
     assert.notProperty((await logOf(server.alpha, threadId, ended(3))).at(-2), "finishReason")

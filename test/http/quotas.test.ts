@@ -3,9 +3,10 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { resources, usualLimits } from "../../src/quotas/quota.ts"
 import { ensureWorkspace } from "../../src/workspaces/ensure.ts"
 import { type Client, startServer, type TestServer } from "../setup/server.ts"
+import { eventually } from "../waiting.ts"
 import { assertRefused } from "./refused.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
-import { begin, call, eventually, fresh, outcomes } from "./toolFixture.ts"
+import { begin, call, fresh, outcomes } from "./toolFixture.ts"
 
 const limits = { agents: 3, keys: 4, connections: 2, toolsets: 2, threads: 4, stored_bytes: 40_000 }
 let server: TestServer

@@ -10,6 +10,7 @@ import type { Principal } from "../../src/domain/principal.ts"
 import { begunBy } from "../../actors/thread/tools/derivedIds.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
 import { type McpServer, startMcpServer } from "../tools/mcpServer.ts"
+import { eventually } from "../waiting.ts"
 import { ended, type Event, logOf } from "./threadFixture.ts"
 import {
   addRole,
@@ -17,7 +18,6 @@ import {
   assertSound,
   begin,
   call,
-  eventually,
   loseLease,
   makeWorker,
   only,

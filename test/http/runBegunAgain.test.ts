@@ -9,7 +9,7 @@ import { Database } from "../../src/database/Database.ts"
 import { toUuid } from "../../src/domain/ids.ts"
 import { Journal, Superseded } from "../../src/journal/Journal.ts"
 import { startServer } from "../setup/server.ts"
-import { until } from "./crashing.ts"
+import { until } from "../waiting.ts"
 import { logOf, makeAgent, makeThread, text } from "./threadFixture.ts"
 import { only } from "./toolFixture.ts"
 

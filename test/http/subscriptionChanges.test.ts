@@ -7,6 +7,7 @@ import { enlist } from "../../src/subscriptions/enlisting.ts"
 import { freshId } from "../../src/seed.ts"
 import { forgetUnborn } from "../../src/subscriptions/forgetting.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
+import { until } from "../waiting.ts"
 import { absent, assertRefused as refused } from "./refused.ts"
 import { ended, logOf, makeAgent, makeThread } from "./threadFixture.ts"
 import { fresh } from "./toolFixture.ts"
@@ -25,9 +26,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-const { append, listed, makeFeed, read, run, subscribe, subscribed, toldTimes, until } = makeSubscriptionTools(
-  () => server
-)
+const { append, listed, makeFeed, read, run, subscribe, subscribed, toldTimes } = makeSubscriptionTools(() => server)
 
 describe("subscriptions as resources", () => {
   it("are changed by a merge patch under their ETag, listed by agent and feed, and deleted", async () => {

@@ -3,7 +3,8 @@
  * once, in the order of the feed, and none is forgotten.
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { type Nodes, type Run, type Scenario, startNodes, until, withEachCrash } from "./crashing.ts"
+import { until } from "../waiting.ts"
+import { type Nodes, type Run, type Scenario, startNodes, withEachCrash } from "./crashing.ts"
 import { logOf, makeAgent } from "./threadFixture.ts"
 import { fresh, only } from "./toolFixture.ts"
 

@@ -3,6 +3,7 @@ import { sql } from "kysely"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { toUuid } from "../../src/domain/ids.ts"
 import { Client, startServer, type TestServer } from "../setup/server.ts"
+import { until } from "../waiting.ts"
 import { absent, assertRefused as refused } from "./refused.ts"
 import { makeAgent } from "./threadFixture.ts"
 import { fresh } from "./toolFixture.ts"
@@ -16,7 +17,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-const { append, listed, makeFeed, read, run, status, statusOf, subscribe, subscribed, toldTimes, toldTo, until } =
+const { append, listed, makeFeed, read, run, status, statusOf, subscribe, subscribed, toldTimes, toldTo } =
   makeSubscriptionTools(() => server)
 
 describe("what takes a subscription its feed or its agent", () => {

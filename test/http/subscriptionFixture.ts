@@ -3,6 +3,7 @@ import { sql } from "kysely"
 import { assert } from "@effect/vitest"
 import { toUuid } from "../../src/domain/ids.ts"
 import type { TestServer } from "../setup/server.ts"
+import { until } from "../waiting.ts"
 import { logOf } from "./threadFixture.ts"
 import { fresh } from "./toolFixture.ts"
 
@@ -34,14 +35,6 @@ export const makeSubscriptionTools = (server: () => TestServer) => {
     return made.body
   }
   const read = async (id: string) => (await server().alpha.get(`/v1/subscriptions/${id}`)).body
-  const until = async <A>(what: string, look: () => Promise<A | undefined | false>): Promise<A> => {
-    for (const end = performance.now() + 15_000; performance.now() < end; ) {
-      const found = await look()
-      if (found !== undefined && found !== false) return found
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    }
-    throw new Error(`it never came to that: ${what}`)
-  }
 
   /** What the agent was told by subscriptions, thread by thread. */
   const toldTo = async (agentId: string): Promise<ReadonlyArray<Told>> => {
@@ -78,5 +71,5 @@ export const makeSubscriptionTools = (server: () => TestServer) => {
       const { rows } = await run(sql`select condition from subscribers where id = ${toUuid(id)}::uuid and listed`)
       return (rows[0] as any)?.condition === (await read(id)).condition
     })
-  return { append, listed, makeFeed, read, run, status, statusOf, subscribe, subscribed, toldTimes, toldTo, until }
+  return { append, listed, makeFeed, read, run, status, statusOf, subscribe, subscribed, toldTimes, toldTo }
 }

@@ -5,6 +5,7 @@ import { toUuid } from "../../src/domain/ids.ts"
 import { limits } from "../../src/domain/limits.ts"
 import { appendMessages } from "../../src/feeds/appending.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
+import { until } from "../waiting.ts"
 import { assertRefused as refused } from "./refused.ts"
 import { makeAgent, makeThread } from "./threadFixture.ts"
 import { makeSubscriptionTools } from "./subscriptionFixture.ts"
@@ -22,7 +23,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-const { append, makeFeed, read, run, status, statusOf, subscribe, subscribed, toldTimes, toldTo, until } =
+const { append, makeFeed, read, run, status, statusOf, subscribe, subscribed, toldTimes, toldTo } =
   makeSubscriptionTools(() => server)
 
 describe("a subscription", () => {

@@ -3,20 +3,10 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { limits } from "../../src/domain/limits.ts"
 import { AgentLeases } from "../../src/keys/AgentLeases.ts"
 import { Client, startServer, type TestServer } from "../setup/server.ts"
+import { eventually } from "../waiting.ts"
 import { absent, assertRefused as refused } from "./refused.ts"
 import { type Event, logOf } from "./threadFixture.ts"
-import {
-  addRole,
-  addToolset,
-  begin,
-  call,
-  eventually,
-  fresh,
-  makeWorker,
-  only,
-  turnOf,
-  waitsOf
-} from "./toolFixture.ts"
+import { addRole, addToolset, begin, call, fresh, makeWorker, only, turnOf, waitsOf } from "./toolFixture.ts"
 
 let server: TestServer
 beforeAll(async () => {

@@ -1,12 +1,12 @@
 /** Agents with tools, roles and hooks to try turns with, and what tests ask of their logs. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { setTimeout as sleep } from "node:timers/promises"
 import { Threads } from "../../actors/thread/Threads.ts"
 import { fromUuid, toUuid } from "../../src/domain/ids.ts"
 import { type FactColumns, factColumns, storedFact } from "../../src/journal/storedFact.ts"
 import { recorded, violations } from "../invariants.ts"
 import type { Client, TestServer } from "../setup/server.ts"
+import { eventually } from "../waiting.ts"
 import { ended, type Event, logOf, text } from "./threadFixture.ts"
 
 let made = 0
@@ -70,12 +70,9 @@ export const outcomes = (log: ReadonlyArray<Event>) => {
   })
 }
 
-/** Until it holds: what others do is done when it is done. */
-export const eventually = async (holds: () => boolean | Promise<boolean>, what: string) => {
-  for (const deadline = Date.now() + 30_000; !(await holds()); await sleep(5)) {
-    if (Date.now() > deadline) assert.fail(`never happened: ${what}`)
-  }
-}
+/** Code and words of each result: both undefined where the call did not fail. */
+export const failures = (log: ReadonlyArray<Event>) =>
+  only(log, "tool_result").map(({ failureCode, failureText }) => [failureCode, failureText])
 
 /** The open waits of a thread, as soon as there are so many. */
 export const waitsOf = async (

@@ -8,6 +8,7 @@ import { vi } from "vitest"
 import { startServer, type TestServer } from "../setup/server.ts"
 import { endless, type Lie, startLiar, stream } from "../tools/liar.ts"
 import { startMcpServer, type TestTool } from "../tools/mcpServer.ts"
+import { eventually } from "../waiting.ts"
 import { Watcher } from "./sse.ts"
 import { ended, logOf } from "./threadFixture.ts"
 import {
@@ -16,7 +17,6 @@ import {
   assertSound,
   begin,
   call,
-  eventually,
   Gate,
   leavesMemory,
   makeWorker,

@@ -1,11 +1,11 @@
 /** Toolsets over HTTP: registered, named, listed, and whatever is sent. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
-import { Schema } from "effect"
 import { ToolList, ToolsetAnswer, ToolsetPage } from "../../http/toolsets/api.ts"
 import { sharedServer, type TestServer } from "../setup/server.ts"
 import { type McpServer, startMcpServer, usualTools } from "../tools/mcpServer.ts"
 import { absent, assertRefused as refused } from "./refused.ts"
+import { assertShape } from "./shape.ts"
 import { makeToolsetTools, tool } from "./toolsetFixture.ts"
 
 let server: TestServer
@@ -345,10 +345,6 @@ describe("who may do what with toolsets", () => {
 })
 
 it("answers have exactly the shapes of the contract", async () => {
-  const shaped = (schema: Schema.Decoder<unknown>, body: unknown) => {
-    const decoded = Schema.decodeUnknownResult(schema, { onExcessProperty: "error", errors: "all" })(body)
-    if (decoded._tag === "Failure") assert.fail(`${decoded.failure.message}\n${JSON.stringify(body)}`)
-  }
   const connection = await server.alpha.post("/v1/connections", {
     provider: "p",
     name: "C",
@@ -365,11 +361,11 @@ it("answers have exactly the shapes of the contract", async () => {
     await postMcp({ url: "http://127.0.0.1:1/" }),
     await postClient()
   ]) {
-    shaped(ToolsetAnswer, answer.body)
-    shaped(ToolList, (await server.alpha.get(`/v1/toolsets/${answer.body.toolset.id}/tools`)).body)
-    shaped(ToolsetAnswer, (await server.alpha.post(`/v1/toolsets/${answer.body.toolset.id}/refresh`)).body)
+    assertShape(ToolsetAnswer, answer.body)
+    assertShape(ToolList, (await server.alpha.get(`/v1/toolsets/${answer.body.toolset.id}/tools`)).body)
+    assertShape(ToolsetAnswer, (await server.alpha.post(`/v1/toolsets/${answer.body.toolset.id}/refresh`)).body)
   }
-  shaped(ToolsetPage, (await server.alpha.get("/v1/toolsets?limit=1")).body)
+  assertShape(ToolsetPage, (await server.alpha.get("/v1/toolsets?limit=1")).body)
 })
 
 it(`whatever is sent: a 4xx that says what is wrong, or a toolset; never a 500 (seed ${seed})`, {

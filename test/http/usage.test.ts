@@ -6,9 +6,9 @@ import { freshId } from "../../src/seed.ts"
 import { foldUsage } from "../../src/usage/rows.ts"
 import { type ModelUse, UsageCounts } from "../../src/usage/UsageCounts.ts"
 import { type Client, startServer, type TestServer } from "../setup/server.ts"
+import { eventually } from "../waiting.ts"
 import { assertInvalid, assertRefused } from "./refusals.ts"
 import { ended, logOf, makeAgent, makeThread, submit } from "./threadFixture.ts"
-import { eventually } from "./toolFixture.ts"
 
 let server: TestServer
 let other: TestServer

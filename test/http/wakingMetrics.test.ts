@@ -2,8 +2,8 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { json, type HookServer, startHookServer } from "../hooks/hookServer.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
+import { eventually } from "../waiting.ts"
 import { makeAgent, text } from "./threadFixture.ts"
-import { eventually } from "./toolFixture.ts"
 
 let server: TestServer
 let hooks: HookServer

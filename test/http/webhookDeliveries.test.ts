@@ -18,6 +18,7 @@ import {
   tooMany
 } from "../hooks/hookServer.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
+import { until } from "../waiting.ts"
 import { absent, assertRefused as refused } from "./refused.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
 import { makeWebhookTools, ok } from "./webhookFixture.ts"
@@ -33,7 +34,7 @@ afterAll(async () => {
   await hooks.stop()
 })
 
-const { create, deliveries, delivery, ownSpace, received, run, test, until } = makeWebhookTools(
+const { create, deliveries, delivery, ownSpace, received, run, test } = makeWebhookTools(
   () => server,
   () => hooks
 )

@@ -4,6 +4,7 @@ import type { sql } from "kysely"
 import { eventTypes } from "../../src/webhooks/webhook.ts"
 import { type HookServer, json, type Reply, type Received } from "../hooks/hookServer.ts"
 import type { Client, TestServer } from "../setup/server.ts"
+import { until } from "../waiting.ts"
 import { furnish, parked } from "./waitFixture.ts"
 
 export const ok: Reply = json({}, 204)
@@ -26,14 +27,6 @@ export const makeWebhookTools = (server: () => TestServer, hooks: () => HookServ
   const ownSpace = async () => {
     const workspace = await server().workspace(`webhooks ${++spaces}`)
     return { workspace, client: await server().client(workspace) }
-  }
-  const until = async <A>(what: string, look: () => Promise<A | undefined | false>): Promise<A> => {
-    for (const end = performance.now() + 20_000; performance.now() < end; ) {
-      const found = await look()
-      if (found !== undefined && found !== false) return found
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    }
-    throw new Error(`it never came to that: ${what}`)
   }
   const received = async (endpoint: { readonly received: () => ReadonlyArray<Received> }, count: number) =>
     until(`${count} events received`, async () =>
@@ -69,5 +62,5 @@ export const makeWebhookTools = (server: () => TestServer, hooks: () => HookServ
   }
   const run = (text: ReturnType<typeof sql>) =>
     server().runtime.runPromise(server().database.run("test", (db) => text.execute(db)))
-  return { create, deliveries, delivery, everything, ownSpace, parkedWait, post, received, run, test, until }
+  return { create, deliveries, delivery, everything, ownSpace, parkedWait, post, received, run, test }
 }

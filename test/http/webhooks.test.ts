@@ -6,6 +6,7 @@ import { limits } from "../../src/domain/limits.ts"
 import { eventTypes } from "../../src/webhooks/webhook.ts"
 import { type HookServer, startHookServer } from "../hooks/hookServer.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
+import { until } from "../waiting.ts"
 import { assertRefused as refused } from "./refused.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
 import { makeWebhookTools, ok, input } from "./webhookFixture.ts"
@@ -21,7 +22,7 @@ afterAll(async () => {
   await hooks.stop()
 })
 
-const { create, deliveries, everything, ownSpace, parkedWait, post, received, run, test, until } = makeWebhookTools(
+const { create, deliveries, everything, ownSpace, parkedWait, post, received, run, test } = makeWebhookTools(
   () => server,
   () => hooks
 )

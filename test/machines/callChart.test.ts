@@ -3,7 +3,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { callChart, hooksChart } from "../../machines/thread/callChart.ts"
 import type { GivenAnswer, Plan } from "../../machines/thread/commands.ts"
 import { callSteps, edgesOf, hookSteps } from "./callSteps.ts"
-import { call, clientCall, plan, refusedCall, Walk } from "./Walk.ts"
+import { Walk } from "./Walk.ts"
+import { call, clientCall, plan, refusedCall } from "./WalkCommands.ts"
 
 const allow: GivenAnswer = { type: "decision", decision: "allow" }
 const deny: GivenAnswer = { type: "decision", decision: "deny" }

@@ -2,7 +2,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { chargedIn } from "../../machines/thread/charged.ts"
 import type { ModelUsage } from "../../src/domain/usage.ts"
-import { call, Walk } from "./Walk.ts"
+import { Walk } from "./Walk.ts"
+import { call } from "./WalkCommands.ts"
 
 const tokens = { inputTokens: 10, outputTokens: 5, totalTokens: 15 }
 const paid = (estimatedCost: number): ModelUsage => ({ ...tokens, estimatedCost })

@@ -1,7 +1,8 @@
 /** How calls of a turn are judged: roles and hooks in order, rewrites, what parks and what goes on, and places. */
 import { assert, describe, it } from "@effect/vitest"
 import { openWaits, waitOf } from "../../machines/thread/context.ts"
-import { call, clientCall, plan, refusedCall, Walk } from "./Walk.ts"
+import { Walk } from "./Walk.ts"
+import { call, clientCall, plan, refusedCall } from "./WalkCommands.ts"
 import { allow, asks, deny, lastFacts, prompted, ran, running } from "./judged.ts"
 
 describe("hooks before a call", () => {

@@ -3,7 +3,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { addUsage } from "../../src/domain/usage.ts"
 import { deadlineOf } from "../../machines/thread/context.ts"
 import { isPublic } from "../../machines/thread/facts.ts"
-import { call, clientCall, plan, turnOf, usage, type Walk } from "./Walk.ts"
+import type { Walk } from "./Walk.ts"
+import { call, clientCall, plan, turnOf, usage } from "./WalkCommands.ts"
 import { allow, asks, deny, opening, prompted, reviewing, running, says } from "./judged.ts"
 
 describe("hooks after a result", () => {

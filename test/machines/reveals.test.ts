@@ -2,7 +2,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { limits } from "../../src/domain/limits.ts"
 import type { ToolReveal } from "../../src/domain/event.ts"
-import { call, Walk } from "./Walk.ts"
+import { Walk } from "./Walk.ts"
+import { call } from "./WalkCommands.ts"
 
 const tools = (from: number, count: number): NonNullable<ToolReveal["tools"]> =>
   Array.from({ length: count }, (_, i) => ({ toolsetId: "tset_1", namespace: "n", name: `t${from + i}` }))

@@ -3,7 +3,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { nextDue, runnableAt } from "../../actors/thread/replies/rows.ts"
 import type { Refusal } from "../../machines/thread/refuse.ts"
 import { limits } from "../../src/domain/limits.ts"
-import { ann, call, clientCall, inputOf, key, plan, turnOf, Walk } from "./Walk.ts"
+import { Walk } from "./Walk.ts"
+import { ann, call, clientCall, inputOf, key, plan, turnOf } from "./WalkCommands.ts"
 
 const running = (...queued: ReadonlyArray<string>) =>
   queued.reduce((walk, name) => walk.queue(name), new Walk().queue("A"))

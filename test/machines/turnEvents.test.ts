@@ -7,7 +7,8 @@ import { decide } from "../../machines/thread/decide.ts"
 import { fold, plainSnapshot } from "../../machines/thread/fold.ts"
 import { refuse } from "../../machines/thread/refuse.ts"
 import { violations } from "../invariants.ts"
-import { call, clientCall, plan, turnOf, Walk } from "./Walk.ts"
+import { Walk } from "./Walk.ts"
+import { call, clientCall, plan, turnOf } from "./WalkCommands.ts"
 
 /** A walk of thousands of commands: held to the invariants when it is over. */
 class LongWalk extends Walk {

@@ -3,6 +3,7 @@ import { afterEach, assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, ManagedRuntime, Result } from "effect"
 import type { Socket } from "node:net"
 import { Outbound, type OutboundOptions } from "../../src/outbound/Outbound.ts"
+import { eventually } from "../waiting.ts"
 import { type RawServer, rawServer } from "./servers.ts"
 
 const ends: Array<() => Promise<unknown>> = []
@@ -49,11 +50,6 @@ const asking = async (options?: Partial<OutboundOptions>) => {
   return { ask, hang }
 }
 
-/** What was interrupted gives its room back a moment later. */
-const eventually = async (holds: () => boolean | Promise<boolean>) => {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 5))
-}
-
 const tooManyHosts = "connect: the workspace is asking too many hosts at once"
 const tooManyConnections = "connect: the workspace has too many connections open"
 
@@ -82,19 +78,19 @@ describe("a workspace's connections", () => {
     const url = (host: string, path = "") => `http://${host}.example:${server.port}/${path}`
     const { ask, hang } = await asking({ pools: { origins: 2 } })
     const ends = [hang("wsp_a", url("one", "hang"))]
-    await eventually(() => heard.length === 1)
+    await eventually(() => heard.length === 1, "the first is asked")
     assert.deepStrictEqual(
       [await ask("wsp_a", url("two")), await ask("wsp_a", url("three")), await ask("wsp_a", url("one"))],
       ["x", "x", "x"]
     )
     ends.push(hang("wsp_a", url("three", "hang")))
-    await eventually(() => heard.filter((host) => host === "three").length === 2)
+    await eventually(() => heard.filter((host) => host === "three").length === 2, "both are asked")
     assert.deepStrictEqual(
       [await ask("wsp_a", url("four")), await ask("wsp_b", url("four")), await ask("wsp_a", url("three"))],
       [tooManyHosts, "x", "x"]
     )
     await ends.pop()?.()
-    await eventually(async () => (await ask("wsp_a", url("four"))) === "x")
+    await eventually(async () => (await ask("wsp_a", url("four"))) === "x", "its room is free again")
     for (const end of ends) await end()
   })
 
@@ -115,11 +111,14 @@ describe("a workspace's connections", () => {
     assert.strictEqual(count.connections(), 5)
     assert.isAtMost(most, 4, "one may still be closing while the next opens")
     const ends = [1, 2, 3].map((i) => hang("wsp_a", `http://h${i}.example:${server.port}/hang`))
-    await eventually(() => server.connections() === 3)
+    await eventually(() => server.connections() === 3, "three are open")
     assert.strictEqual(await ask("wsp_a", `http://h4.example:${server.port}/`), tooManyConnections)
     assert.strictEqual(await ask("wsp_b", `http://h4.example:${server.port}/`), "x")
     await ends.pop()?.()
-    await eventually(async () => (await ask("wsp_a", `http://h4.example:${server.port}/`)) === "x")
+    await eventually(
+      async () => (await ask("wsp_a", `http://h4.example:${server.port}/`)) === "x",
+      "its room is free again"
+    )
     for (const end of ends) await end()
   })
 
@@ -136,7 +135,7 @@ describe("a workspace's connections", () => {
     })
     const { ask, hang } = await asking({ pools: { workspaces: 2 } })
     const end = hang("wsp_a", `${server.url}/hang`)
-    await eventually(() => server.connections() === 1)
+    await eventually(() => server.connections() === 1, "it is connected")
     for (const workspace of ["wsp_b", "wsp_c", "wsp_d"]) assert.strictEqual(await ask(workspace, server.url), "x")
     assert.strictEqual(await ask("wsp_b", server.url), "x", "a new connection, since its own was closed")
     assert.strictEqual(server.connections(), 5)

@@ -6,9 +6,10 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { randomBytes } from "node:crypto"
 import { resolve } from "node:path"
 import { ended, logOf } from "../http/threadFixture.ts"
-import { begin, call, eventually, makeWorker, only, outcomes, told } from "../http/toolFixture.ts"
+import { begin, call, makeWorker, only, outcomes, told } from "../http/toolFixture.ts"
 import { type FreshDatabase, freshDatabase } from "../setup/database.ts"
 import { Client } from "../setup/server.ts"
+import { eventually } from "../waiting.ts"
 import { Child } from "./Child.ts"
 
 const cli = resolve(import.meta.dirname, "../../src/start.mjs")

@@ -3,10 +3,10 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { mkdtemp, readFile, rm, stat } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
-import { setTimeout as sleep } from "node:timers/promises"
 import { demoAgent } from "../../src/domain/demo.ts"
 import { Watcher } from "../http/sse.ts"
 import { requireNats } from "../setup/nats.ts"
+import { eventually } from "../waiting.ts"
 import { Child } from "./Child.ts"
 import { devKeyOf } from "./devKey.ts"
 
@@ -20,11 +20,6 @@ const isAlive = (pid: number) => {
   } catch {
     return false
   }
-}
-
-const until = async (holds: () => boolean | Promise<boolean>, what: string, ms = 20_000) => {
-  for (const end = performance.now() + ms; !(await holds()); await sleep(20))
-    if (performance.now() > end) throw new Error(what)
 }
 
 describe("a cluster on one machine", () => {
@@ -63,7 +58,7 @@ describe("a cluster on one machine", () => {
       () => undefined
     )
   const allConnected = () =>
-    until(
+    eventually(
       async () => (await Promise.all([0, 1, 2].map(busOf))).every((bus) => bus === "connected"),
       "not all nodes are connected"
     )
@@ -73,7 +68,7 @@ describe("a cluster on one machine", () => {
       ([, pid]) => Number(pid)
     )
   const pidOf = async (node: number, life = 0) => {
-    await until(() => lives(node).length > life, `node${node + 1} does not say that it serves`)
+    await eventually(() => lives(node).length > life, `node${node + 1} does not say that it serves`)
     return lives(node).at(-1) ?? 0
   }
   const natsPid = async () => Number(await readFile(join(folder, "nats.pid"), "utf8"))
@@ -144,7 +139,7 @@ describe("a cluster on one machine", () => {
     await watcher.until(({ frames }) => frames.length === 1)
     process.kill(await natsPid(), "SIGSTOP")
     // It is gone as soon as pings say so.
-    await until(async () => (await busOf(2)) === "disconnected", "nobody noticed")
+    await eventually(async () => (await busOf(2)) === "disconnected", "nobody noticed")
     const told = await call(2, "GET", "/readyz")
     assert.deepStrictEqual([told.status, told.body], [200, { status: "degraded", bus: "disconnected" }])
     const sent = await call(2, "POST", `/v1/threads/${body.thread.id}/messages`, {
@@ -162,7 +157,7 @@ describe("a cluster on one machine", () => {
     const pids = await Promise.all([0, 1, 2].map((node) => pidOf(node)))
     const nats = await natsPid()
     await cluster.end("SIGKILL")
-    await until(() => pids.every((pid) => !isAlive(pid)), "a node runs on")
+    await eventually(() => pids.every((pid) => !isAlive(pid)), "a node runs on")
     // What is left of PostgreSQL and NATS is taken over, or ended, by the next start.
     await start()
     assert.isFalse(isAlive(nats))

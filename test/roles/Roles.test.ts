@@ -7,6 +7,7 @@ import { deleteRole, patchRole } from "../../src/roles/rows.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
 import { countStatements } from "../setup/statements.ts"
 import { absent } from "../http/refused.ts"
+import { eventually } from "../waiting.ts"
 
 let server: TestServer
 const reads = countStatements(/from roles where workspace/)
@@ -27,13 +28,6 @@ const create = async (fields: object): Promise<string> =>
 const of = (ids: ReadonlyArray<string>, workspace = alpha) => server.runtime.runPromise(roles.of(workspace, ids))
 const decide = async (ids: ReadonlyArray<string>, name = "a.b", workspace = alpha) =>
   evaluateRoles(await of(ids, workspace), { name, input: {}, readOnly: false }).decision
-const until = async (holds: () => Promise<boolean>) => {
-  for (let i = 0; i < 200; i++) {
-    if (await holds()) return
-    await Effect.runPromise(Effect.sleep("25 millis"))
-  }
-  assert.fail("it never held")
-}
 
 describe("the roles of a turn", () => {
   it("are those of the ids in their order, built-in ones among them", async () => {
@@ -89,11 +83,11 @@ describe("the roles of a turn", () => {
     const elsewhere = <A>(write: Parameters<typeof server.database.atomically<A>>[1]) =>
       server.runtime.runPromise(server.database.atomically("test.elsewhere", write))
     await elsewhere((tx) => patchRole(tx, alpha, id, { deny: [{ tools: "*" }] }, () => true, Date.now()))
-    await until(async () => (await decide([id])) === "deny")
+    await eventually(async () => (await decide([id])) === "deny", "the change is known")
     await elsewhere((tx) => patchRole(tx, alpha, id, { deny: null }, () => true, Date.now()))
-    await until(async () => (await decide([id])) === "allow")
+    await eventually(async () => (await decide([id])) === "allow", "the change is known")
     await elsewhere((tx) => deleteRole(tx, alpha, id, () => true))
-    await until(async () => (await decide([id])) === "deny")
+    await eventually(async () => (await decide([id])) === "deny", "the change is known")
   })
 
   it("are not kept from a read that began before a change", async () => {
