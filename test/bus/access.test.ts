@@ -11,7 +11,8 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { readNatsUrls } from "../../src/bus/natsUrls.ts"
 import { NatsServer } from "../setup/nats.ts"
-import { connected, disconnected, idOf, metric, nodeOn, until } from "./world.ts"
+import { metric } from "../metric.ts"
+import { connected, disconnected, idOf, nodeOn, until } from "./world.ts"
 
 const run = promisify(execFile)
 const hasOpenssl = (() => {
@@ -79,7 +80,8 @@ describe("a node", () => {
       const server = yield* start(`authorization { user: "ann", password: "right" }`)
       const node = yield* nodeOn(`nats://ann:wrong@127.0.0.1:${server.port}`)
       yield* until(() => node.log.some((line) => /authorization violation/i.test(line)))
-      yield* Effect.sleep(2_500)
+      const refusals = () => server.log.split("authentication error").length - 1
+      yield* until(() => refusals() >= 3, "it does not try again")
       assert.strictEqual(node.bus.state(), "disconnected")
       assert.strictEqual(node.log.length, 1, node.log.join("\n"))
       assert.notMatch(node.log.join("\n"), /wrong/)

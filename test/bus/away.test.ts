@@ -7,7 +7,8 @@ import { Effect, Exit, Fiber, Scope } from "effect"
 import { freePort } from "../../src/postgres/cluster.ts"
 import { cutProxy } from "../contract/CutProxy.ts"
 import { NatsServer } from "../setup/nats.ts"
-import { connected, disconnected, idOf, hearing, into, metric, nodeOn, one, status, until } from "./world.ts"
+import { metric } from "../metric.ts"
+import { connected, disconnected, idOf, hearing, into, nodeOn, one, status, until } from "./world.ts"
 
 const node1 = idOf("node_", 1)
 
@@ -72,10 +73,14 @@ describe("a node whose NATS", () => {
       yield* connected(there)
       const heard: Array<string> = []
       yield* there.bus.subscribe({ workspace: one.workspace, threadId: one.threadId }, into(heard))
-      yield* there.bus.serve(node1, () => Effect.never)
+      let asked = false
+      yield* there.bus.serve(node1, () => {
+        asked = true
+        return Effect.never
+      })
       yield* hearing(here, heard)
       const waiting = yield* Effect.forkChild(Effect.flip(here.bus.request(node1, "hello", 30_000)))
-      yield* Effect.sleep(20)
+      yield* until(() => asked, "the question did not arrive")
       yield* Effect.promise(() => nats.kill())
       const lost = yield* Fiber.join(waiting)
       assert.strictEqual(lost.reason, "lost")
@@ -172,7 +177,7 @@ describe("a node whose NATS", () => {
         here.bus.publish({ ...one, type: "events", events: [{ seq: i, turnId: "trn_1", type: "user_message", text }] })
         if (i % 10 === 0) yield* Effect.sleep(5)
       }
-      yield* Effect.sleep(300)
+      yield* until(() => nats.log.includes("Slow Consumer"), "it was not cut off")
       proxy.hold(false)
       yield* until(() => heard.includes("look"))
       assert.strictEqual(yield* metric("bus_reconnects_total"), before + 1)

@@ -3,7 +3,8 @@ import { connect, type NatsConnection } from "@nats-io/transport-node"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, type Scope } from "effect"
 import { natsForTests } from "../setup/nats.ts"
-import { connected, idOf, into, live, metric, nodeOn as nodeThatSigns, one, status, until } from "./world.ts"
+import { metric } from "../metric.ts"
+import { connected, idOf, into, live, nodeOn as nodeThatSigns, one, status, until } from "./world.ts"
 
 const { agentId, threadId, workspace } = one
 /** Beside a node of the version before: what a stranger says is looked at, though nobody has signed it. */

@@ -7,7 +7,8 @@ import { Effect, Scheduler, type Scope } from "effect"
 import { busKeys, makeSignatures, windowMs } from "../../src/bus/signature.ts"
 import { signatureHeader } from "../../src/bus/wire.ts"
 import { natsForTests } from "../setup/nats.ts"
-import { connected, idOf, keys, live, metric, nodeOn, one, status, until } from "./world.ts"
+import { metric } from "../metric.ts"
+import { connected, idOf, keys, live, nodeOn, one, status, until } from "./world.ts"
 
 const node1 = idOf("node_", 1)
 const request = `troupe.v1.node.${node1}`
@@ -292,7 +293,11 @@ describe("a node on the bus", () => {
   test(
     "asks nothing of a node with which it shares no key, names it once, and shows it",
     Effect.fnUntraced(function* () {
-      const nodes = () => [live({ incarnation: node1, name: "elsewhere", signs: names(foreign) })]
+      let looks = 0
+      const nodes = () => {
+        looks++
+        return [live({ incarnation: node1, name: "elsewhere", signs: names(foreign) })]
+      }
       const node = yield* nodeOn(nats.url, 100, { nodes })
       yield* connected(node)
       const all = yield* overheard
@@ -308,7 +313,9 @@ describe("a node on the bus", () => {
         )
       yield* until(() => lines().length > 0, "it was not said", 12_000)
       assert.strictEqual(yield* metric("bus_strangers"), 1)
-      yield* Effect.sleep(6_000)
+      // A round looks at the list twice: for strangers, then for nodes that do not sign.
+      const seen = looks
+      yield* until(() => looks >= seen + 2, "no second round came", 12_000)
       assert.strictEqual(lines().length, 1)
     }),
     40_000

@@ -1,6 +1,5 @@
 /** Nodes' buses over a real nats-server, and what they say: logs and metrics. */
 import { Context, Effect, Layer, Logger, type Scope } from "effect"
-import { PrometheusMetrics } from "effect/observability"
 import { assert } from "@effect/vitest"
 import { Bus } from "../../src/bus/Bus.ts"
 import type { Hint } from "../../src/bus/hints.ts"
@@ -77,15 +76,6 @@ export const hearing = (from: Node, heard: Array<string>) =>
     yield* until(() => heard.includes(`status ${said}`), "what was said last did not arrive")
     heard.length = 0
   })
-
-/** A server's metric, summed over its labels that contain the text. */
-export const metric = (name: string, labels = "") =>
-  Effect.map(PrometheusMetrics.format(), (text) =>
-    text
-      .split("\n")
-      .filter((line) => line.startsWith(`troupe_${name}`) && line.includes(labels))
-      .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" ") + 1)), 0)
-  )
 
 export const idOf = (prefix: string, n: number) => prefix + String(n).padStart(26, "0")
 export const one = { workspace: idOf("wsp_", 1), agentId: idOf("agt_", 1), threadId: idOf("thr_", 1) }

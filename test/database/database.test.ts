@@ -95,11 +95,12 @@ describe("the database", () => {
           const {
             rows: [row]
           } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(tx)
-          await Effect.runPromise(
-            database.read({ name: "end one", text: "select pg_terminate_backend($1)", values: [row?.pid ?? 0] })
-          )
+          const ask = (name: string, text: string) =>
+            Effect.runPromise(database.read({ name, text, values: [row?.pid ?? 0] }))
+          await ask("end one", "select pg_terminate_backend($1)")
           // By then the connection has told nobody: nobody has asked it anything.
-          await Effect.runPromise(Effect.sleep(100))
+          for (let left = 1; left > 0; )
+            left = (await ask("look", "select pid from pg_stat_activity where pid = $1")).length
           await sql`select 1`.execute(tx)
         })
       )

@@ -1,8 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { afterAll, beforeAll } from "vitest"
+import { Streams } from "../../http/streams/Streams.ts"
 import { EventPage } from "../../src/threads/threadEvent.ts"
 import { type Client, sharedServer, type TestServer } from "../setup/server.ts"
+import { eventually } from "../waiting.ts"
 import { assertRefused } from "./refusals.ts"
 import { ended, type Event, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
 
@@ -310,11 +312,13 @@ describe("a long poll", () => {
 
   it("sees an event that no hint told of", async () => {
     const thread = await makeThread(alpha, agentId)
+    const streams = await server.runtime.runPromise(Streams)
+    const before = streams.waiting()
     const waiting = list("?waitSeconds=20", alpha, thread)
     // As another node would: an event committed without a word on this node's bus.
     const { toUuid } = await import("../../src/domain/ids.ts")
     const { storedEvent } = await import("../../src/journal/storedFact.ts")
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    await eventually(() => streams.waiting() > before, "it waits")
     await server.runtime.runPromise(
       server.database.atomically("test.event", async (tx) => {
         const [workspace, actor] = [toUuid(server.workspaces.alpha), toUuid(thread)]

@@ -11,6 +11,7 @@ import { toUuid } from "../../src/domain/ids.ts"
 import { type FactColumns, factColumns, storedFact } from "../../src/journal/storedFact.ts"
 import { openTurns, type Recorded, recorded, unaccounted, violations } from "../invariants.ts"
 import { type FreshDatabase, freshDatabase } from "../setup/database.ts"
+import { eventually } from "../waiting.ts"
 import { Child } from "./Child.ts"
 import { Mixed, randomOf, request, type Somewhere } from "./Mixed.ts"
 
@@ -109,7 +110,10 @@ it(`loses nothing over ${kills} kills`, { timeout: 60_000 + 15_000 * kills }, as
   }
   // Whatever a client complains of ends the test at once.
   await Promise.race([killing(), work])
-  await sleep(300)
+  // The last life is worked with as well.
+  const answers = () => users.reduce((sum, { answered }) => sum + answered, 0)
+  const before = answers()
+  await Promise.race([eventually(() => answers() > before + 10 * clients, "clients are answered again"), work])
   working = false
   await work
   await Promise.all(users.map((user) => user.rest()))
@@ -158,7 +162,10 @@ it("completes the turn that ran when it was killed, once", async () => {
   const { agentId, kill, server, start } = await setting()
   const user = new Mixed(server, "wait", randomOf(seed))
   await user.begin(agentId, "A\n/wait 3s")
-  await sleep(500)
+  await eventually(
+    async () => (await request(server, "GET", `/v1/threads/${user.threadId}`)).body.status === "running",
+    "its turn runs"
+  )
   await kill()
   await start()
   await user.rest()

@@ -12,6 +12,7 @@ import { type FreshDatabase, freshDatabase } from "../setup/database.ts"
 import { ended, logOf } from "../http/threadFixture.ts"
 import { makeWorker, outcomes, told, waitsOf } from "../http/toolFixture.ts"
 import { answer, asking, decision, type Desk, furnish, parked, pathOf } from "../http/waitFixture.ts"
+import { eventually } from "../waiting.ts"
 import { Child } from "./Child.ts"
 
 const run = promisify(execFile)
@@ -114,7 +115,7 @@ describe("a thread that waits when its server is killed", () => {
     })
     const { threadId, wait } = await parked(client, agentId, [desk.tool("sign")])
     await alive?.end("SIGKILL")
-    await new Promise((later) => setTimeout(later, 1_200))
+    await eventually(() => Date.now() > Date.parse(String(wait.expiresAt)), "its time is over")
     await start()
     assert.deepStrictEqual(outcomes(await logOf(client, threadId, ended(1))), ["wait_expired"])
     assert.strictEqual((await answer(client, threadId, wait, decision("allow"))).status, 410)

@@ -74,6 +74,11 @@ export class NatsServer {
     return server
   }
 
+  /** What this life of it has logged, the last of it. */
+  get log() {
+    return this.#log
+  }
+
   get url() {
     return `nats://127.0.0.1:${this.port}`
   }

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { toProviderName } from "../../src/models/toolNames.ts"
 import { Toolsets } from "../../src/tools/Toolsets.ts"
 import { sharedServer, type TestServer } from "../setup/server.ts"
+import { eventually } from "../waiting.ts"
 import { endless, type Lie, sendJson, sendResult, startLiar, stream } from "./liar.ts"
 
 let server: TestServer
@@ -435,43 +436,41 @@ describe("a call that", () => {
   })
 })
 
+/** Calls the first tool of a toolset so many times, one call after another. */
+const use = (toolsetId: string, times: number) =>
+  server.runtime.runPromise(
+    Effect.gen(function* () {
+      const workspace = server.workspaces.alpha
+      const toolsets = yield* Toolsets
+      const [tool] = yield* toolsets.tools(workspace, yield* toolsets.current(workspace, [toolsetId]))
+      for (let i = 0; tool !== undefined && i < times; i++) yield* toolsets.call(workspace, tool, {}, `c${i}`)
+    })
+  )
+
 it("a server whose stream to listen on ends at once is not listened to in a loop", async () => {
   const liar = await startLiar("listen", (response) => {
     stream(response).raw("retry: 0\n\n")
     response.end()
   })
   const answer = await register(liar.url)
-  const workspace = server.workspaces.alpha
-  await server.runtime.runPromise(
-    Effect.gen(function* () {
-      const toolsets = yield* Toolsets
-      const [tool] = yield* toolsets.tools(workspace, yield* toolsets.current(workspace, [answer.body.toolset.id]))
-      if (tool !== undefined) yield* toolsets.call(workspace, tool, {}, "c")
-    })
-  )
-  await sleep(1_500)
+  // A loop goes round in the time of an answer.
+  await use(answer.body.toolset.id, 100)
   assert.isAtMost(liar.times(), 3)
   await liar.close()
 })
 
 it("a server that announces changes without an end is asked at most once in five seconds", async () => {
+  let announced = 0
   const liar = await startLiar("listen", async (response) => {
     const { send } = stream(response)
-    while (!response.destroyed) {
+    for (; !response.destroyed; announced++) {
       send({ jsonrpc: "2.0", method: "notifications/tools/list_changed" })
       await sleep(2)
     }
   })
   const answer = await register(liar.url)
-  const workspace = server.workspaces.alpha
-  await server.runtime.runPromise(
-    Effect.gen(function* () {
-      const toolsets = yield* Toolsets
-      const [tool] = yield* toolsets.tools(workspace, yield* toolsets.current(workspace, [answer.body.toolset.id]))
-      if (tool !== undefined) yield* toolsets.call(workspace, tool, {}, "c")
-    })
-  )
-  await sleep(1_500)
+  await use(answer.body.toolset.id, 1)
+  await eventually(() => announced > 500, "it announces a change again and again")
   assert.isAtMost(liar.asked.filter((name) => name === "tools/list").length, 3)
   await liar.close()
 })

@@ -1,10 +1,11 @@
 /** Hostile schemas, values and threads: each ends its own check, and neither the event loop nor a neighbour's. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { Effect, Exit, Fiber, Layer, ManagedRuntime, Scope } from "effect"
-import { setTimeout as sleep } from "node:timers/promises"
+import { Context, Effect, Exit, Fiber, Layer, ManagedRuntime, Scope } from "effect"
 import { type Judgement, JudgingThreads, type ThreadLimits } from "../../src/judging/JudgingThreads.ts"
 import { schemaLimits, Schemas, type Unjudged } from "../../src/tools/Schemas.ts"
 import type { SchemaAnswer, SchemaQuestion } from "../../src/tools/schemaThread.ts"
+import { metric } from "../metric.ts"
+import { eventually } from "../waiting.ts"
 
 /** Room for tests that are not about it. */
 const ample = { ms: 100_000, windowMs: 100_000 }
@@ -191,7 +192,10 @@ describe("a workspace that has used up its budget", () => {
       await ask(schemas, "mine", slow, long)
       await ask(schemas, "mine", slow, long)
       const fiber = Effect.runFork(schemas.misfit("mine", {}, 1))
-      await sleep(20)
+      await eventually(
+        async () => (await Effect.runPromise(metric("schema_checks_waiting"))) === 1,
+        "it stands in line"
+      )
       await Effect.runPromise(Fiber.interrupt(fiber))
       assert.isTrue(Exit.isSuccess(await ask(schemas, "other", {}, 1)))
     }))
@@ -290,15 +294,11 @@ it("ends at once with its node, in the middle of a check that would never end", 
   const context = await Effect.runPromise(
     Layer.buildWithScope(Schemas.layerOf({ ...schemaLimits, checkMs: 60_000, wallMs: 60_000 }), scope)
   )
-  const endless = Effect.runPromise(
-    Effect.flip(
-      Effect.provide(
-        Effect.flatMap(Schemas, (schemas) => schemas.misfit("w1", slow, long)),
-        context
-      )
-    )
-  )
-  await sleep(500)
+  const schemas = Context.get(context, Schemas)
+  assert.isTrue(Exit.isSuccess(await ask(schemas, "w1", {}, 1)))
+  const endless = Effect.runPromise(Effect.flip(schemas.misfit("w1", slow, long)))
+  // Asked later, and answered by a thread that has to be started: the other one is in its check by then.
+  assert.isTrue(Exit.isSuccess(await ask(schemas, "w2", {}, 1)))
   const began = performance.now()
   await Effect.runPromise(Scope.close(scope, Exit.void))
   assert.strictEqual((await endless).reason, "broken")
