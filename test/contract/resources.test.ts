@@ -5,7 +5,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { type Client, sharedServer, type TestServer } from "../setup/server.ts"
 import { ensureWorkspace } from "../../src/workspaces/ensure.ts"
-import { absent, assertRefused as refused } from "../http/refused.ts"
+import { absent, assertRefused as refused, assertRefusedAt as refusedAt } from "../http/refusals.ts"
 
 interface Resource {
   /** As in its path and its lists. */
@@ -158,13 +158,13 @@ describe.each(resources)("$many", ({ builtIn = 0, change, end, fields, many, odd
   it("are listed 1 to 200 a page, by cursors of this list and this workspace", async () => {
     for (let i = 0; i < 2; i++) await make(`limits${i}`)
     for (const limit of ["0", "201", "x", "1.5", "1e1", ""])
-      refused(await client.get(`${list}?limit=${limit}`), 400, "invalid_request", "limit")
+      refusedAt(await client.get(`${list}?limit=${limit}`), 400, "invalid_request", "limit")
     assert.strictEqual((await client.get(`${list}?limit=200`)).status, 200)
     const { nextCursor } = (await client.get(`${list}?limit=1`)).body
     assert.isString(nextCursor)
-    refused(await server.beta.get(`${list}?cursor=${nextCursor}`), 400, "invalid_request", "cursor")
+    refusedAt(await server.beta.get(`${list}?cursor=${nextCursor}`), 400, "invalid_request", "cursor")
     for (const other of resources.filter((other) => other.many !== many))
-      refused(await client.get(`/v1/${other.many}?cursor=${nextCursor}`), 400, "invalid_request", "cursor")
+      refusedAt(await client.get(`/v1/${other.many}?cursor=${nextCursor}`), 400, "invalid_request", "cursor")
   })
 
   it("are changed under the ETag alone that they have, and by one of many who know it", async () => {

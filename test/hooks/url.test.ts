@@ -4,7 +4,7 @@ import { createServer } from "node:net"
 import type { Hook, HookData } from "../../src/domain/hook.ts"
 import { DeliveryTokens } from "../../src/hooks/deliveryToken.ts"
 import { type HookRuling, Hooks } from "../../src/hooks/Hooks.ts"
-import { absent } from "../http/refused.ts"
+import { absent } from "../http/refusals.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
 import { ask, call } from "./asking.ts"
 import {

@@ -1,6 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { sharedServer, type TestServer } from "../setup/server.ts"
-import { absent, assertRefused as refused } from "./refused.ts"
+import { absent, assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
 
 let server: TestServer
 let profileId: string
@@ -90,15 +90,20 @@ describe("creating an agent", () => {
     ["an unknown field", { workspaceId: absent("wsp_") }, "workspaceId"]
   ] as const) {
     it(`refuses ${what} with its path`, async () => {
-      refused(await server.alpha.post("/v1/agents", { name: "A", profileId, ...fields }), 400, "invalid_request", path)
+      refusedAt(
+        await server.alpha.post("/v1/agents", { name: "A", profileId, ...fields }),
+        400,
+        "invalid_request",
+        path
+      )
     })
   }
 
   it("refuses a profile or version that is not there, and one of another workspace", async () => {
     const post = (fields: object) => server.alpha.post("/v1/agents", { name: "A", profileId, ...fields })
-    refused(await post({ profileId: absent("prof_") }), 422, "profile_not_found", "profileId")
-    refused(await post({ profileVersion: 2 }), 422, "profile_not_found", "profileVersion")
-    refused(await server.beta.post("/v1/agents", { name: "A", profileId }), 422, "profile_not_found", "profileId")
+    refusedAt(await post({ profileId: absent("prof_") }), 422, "profile_not_found", "profileId")
+    refusedAt(await post({ profileVersion: 2 }), 422, "profile_not_found", "profileVersion")
+    refusedAt(await server.beta.post("/v1/agents", { name: "A", profileId }), 422, "profile_not_found", "profileId")
   })
 
   it("does not keep a refusal for its Idempotency-Key", async () => {
@@ -124,7 +129,7 @@ describe("listing agents", () => {
     assert.include(await ids("&includeArchived=true"), gone.id)
     const { nextCursor } = (await server.alpha.get("/v1/agents?limit=1&includeArchived=true")).body
     assert.strictEqual((await server.alpha.get(`/v1/agents?cursor=${nextCursor}`)).status, 200)
-    refused(
+    refusedAt(
       await server.alpha.get(`/v1/agents?cursor=${nextCursor}&includeArchived=false`),
       400,
       "invalid_request",
@@ -179,12 +184,12 @@ describe("changing an agent", () => {
   it("refuses what would leave an invalid agent", async () => {
     const { id } = await create()
     const patch = (body: unknown) => server.alpha.patch(`/v1/agents/${id}`, body)
-    refused(await patch({ name: null }), 400, "invalid_request", "name")
-    refused(await patch({ profileId: null }), 400, "invalid_request", "profileId")
-    refused(await patch({ budget: { limit: 1 } }), 400, "invalid_request", "budget.window")
-    refused(await patch({ id }), 400, "invalid_request", "id")
-    refused(await patch({ profileId: absent("prof_") }), 422, "profile_not_found", "profileId")
-    refused(await patch({ profileVersion: 9 }), 422, "profile_not_found", "profileVersion")
+    refusedAt(await patch({ name: null }), 400, "invalid_request", "name")
+    refusedAt(await patch({ profileId: null }), 400, "invalid_request", "profileId")
+    refusedAt(await patch({ budget: { limit: 1 } }), 400, "invalid_request", "budget.window")
+    refusedAt(await patch({ id }), 400, "invalid_request", "id")
+    refusedAt(await patch({ profileId: absent("prof_") }), 422, "profile_not_found", "profileId")
+    refusedAt(await patch({ profileVersion: 9 }), 422, "profile_not_found", "profileVersion")
     refused(await patch([]), 400, "invalid_request")
   })
 

@@ -1,7 +1,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { toUuid } from "../../src/domain/ids.ts"
 import { Client, startServer, type TestServer } from "../setup/server.ts"
-import { absent, assertRefused as refused } from "./refused.ts"
+import { absent, assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
 
 let server: TestServer
 beforeAll(async () => {
@@ -102,7 +102,7 @@ describe("creating a key", () => {
     ["a secret of the caller's choice", { token: "x" }, "token"]
   ] as const) {
     it(`refuses ${what}`, async () =>
-      refused(
+      refusedAt(
         await server.alpha.post("/v1/auth/keys", { name: "ci", scopes: ["read"], ...fields }),
         400,
         "invalid_request",
@@ -199,6 +199,6 @@ describe("listing keys", () => {
       made.toReversed()
     )
     for (const limit of [0, 201])
-      refused(await server.alpha.get(`/v1/auth/keys?limit=${limit}`), 400, "invalid_request", "limit")
+      refusedAt(await server.alpha.get(`/v1/auth/keys?limit=${limit}`), 400, "invalid_request", "limit")
   })
 })

@@ -8,7 +8,7 @@ import { clearDeleted } from "../../src/threads/deleting.ts"
 import { type Client, startServer, type TestServer } from "../setup/server.ts"
 import { type McpServer, startMcpServer } from "../tools/mcpServer.ts"
 import { eventually } from "../waiting.ts"
-import { assertRefused } from "./refused.ts"
+import { assertRefused } from "./refusals.ts"
 import { addToolset, factsOf } from "./toolFixture.ts"
 import { type Event, ended, logOf, makeThread, submit } from "./threadFixture.ts"
 

@@ -7,7 +7,7 @@ import { chatCompletions } from "../models/servers/chatCompletions.ts"
 import { type Answer, type ProviderServer, startServer as startProvider } from "../models/servers/server.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
 import { type McpServer, startMcpServer } from "../tools/mcpServer.ts"
-import { assertRefused } from "./refused.ts"
+import { assertRefused } from "./refusals.ts"
 import { ended, type Event, logOf, makeThread, submit, text } from "./threadFixture.ts"
 import { addToolset, assertSound, begin, call, makeWorker, only } from "./toolFixture.ts"
 

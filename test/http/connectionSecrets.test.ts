@@ -3,7 +3,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { sql } from "kysely"
 import { toUuid } from "../../src/domain/ids.ts"
 import { sharedServer, startServer, type TestServer } from "../setup/server.ts"
-import { absent, assertRefused as refused } from "./refused.ts"
+import { absent, assertRefusedAt as refusedAt } from "./refusals.ts"
 import { allowedHosts, makeConnectionTools, token, whsec } from "./connectionFixture.ts"
 
 let server: TestServer
@@ -38,7 +38,7 @@ describe("the header that a secret goes into", () => {
   it("has a name of 1 to 64 characters", async () => {
     await create({ header: "x" })
     await create({ header: "x".repeat(64) })
-    refused(await post({ header: "x".repeat(65) }), 400, "invalid_request", "header")
+    refusedAt(await post({ header: "x".repeat(65) }), 400, "invalid_request", "header")
   })
 
   it("is none that HTTP, MCP or this server use themselves, however it is written", async () => {
@@ -77,7 +77,7 @@ describe("the header that a secret goes into", () => {
       "Troupe-Signature",
       "webhook-id"
     ])
-      refused(await post({ header }), 400, "invalid_request", "header")
+      refusedAt(await post({ header }), 400, "invalid_request", "header")
     for (const header of ["X-Host", "Api-Key", "PRIVATE-TOKEN", "xi-api-key", "Tea", "X-Mcp-Key"])
       await create({ header })
   })
@@ -100,7 +100,7 @@ describe("where a secret may be sent", () => {
   it("has to be said of a token and of an API key: without both 400 hosts_required", async () => {
     for (const secret of [{ token }, { apiKey: token }]) {
       const answer = await post({ secret, allowedHosts: undefined })
-      refused(answer, 400, "invalid_request", "allowedHosts")
+      refusedAt(answer, 400, "invalid_request", "allowedHosts")
       assert.strictEqual(answer.body.code, "hosts_required")
     }
   })
@@ -144,7 +144,7 @@ describe("where a secret may be sent", () => {
       [hosted.id, { provider: "example" }]
     ] as const) {
       const answer = await server.alpha.patch(`/v1/connections/${id}`, body)
-      refused(answer, 400, "invalid_request", "allowedHosts")
+      refusedAt(answer, 400, "invalid_request", "allowedHosts")
       assert.strictEqual(answer.body.code, "hosts_required")
     }
     assert.deepStrictEqual((await used(listed.id))?.reach, { origin: "https://a.example" })
@@ -223,7 +223,7 @@ describe("a server that allows no private networks", () => {
           await strict.alpha.post("/v1/connections", { provider: "p", name: "C", secret: { token }, baseUrl }),
           await strict.alpha.patch(`/v1/connections/${made.body.connection.id}`, { baseUrl })
         ]) {
-          refused(answer, 400, "invalid_request", "baseUrl")
+          refusedAt(answer, 400, "invalid_request", "baseUrl")
           assert.strictEqual(answer.body.code, code)
         }
       }

@@ -3,7 +3,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { sql } from "kysely"
 import { toUuid } from "../../src/domain/ids.ts"
 import { sharedServer, type TestServer } from "../setup/server.ts"
-import { absent, assertRefused as refused } from "./refused.ts"
+import { absent, assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
 import { allowedHosts, makeConnectionTools, token, whsec } from "./connectionFixture.ts"
 
 let server: TestServer
@@ -77,7 +77,7 @@ describe("creating a connection", () => {
   ] as const) {
     it(`accepts ${field} at its limit and refuses it past that`, async () => {
       assert.deepStrictEqual((await create({ [field]: most }))[field], most)
-      refused(await post({ [field]: past }), 400, "invalid_request", path)
+      refusedAt(await post({ [field]: past }), 400, "invalid_request", path)
     })
   }
   for (const [kind, most, past] of [
@@ -88,7 +88,7 @@ describe("creating a connection", () => {
   ] as const) {
     it(`accepts a ${kind} of ${most.length} characters and refuses one of ${past.length}`, async () => {
       await create({ secret: { [kind]: most } })
-      refused(await post({ secret: { [kind]: past } }), 400, "invalid_request", `secret.${kind}`)
+      refusedAt(await post({ secret: { [kind]: past } }), 400, "invalid_request", `secret.${kind}`)
     })
   }
 
@@ -145,7 +145,7 @@ describe("creating a connection", () => {
   ] as const) {
     it(`refuses ${what} with its path`, async () => {
       const answer = await post(fields)
-      refused(answer, 400, "invalid_request", path)
+      refusedAt(answer, 400, "invalid_request", path)
     })
   }
 
@@ -189,7 +189,7 @@ describe("changing a connection", () => {
     )
     assert.deepStrictEqual(await secretOf(id), { token: "short" })
     for (const secret of [{ apiKey: "short" }, { signingSecret: whsec(24) }]) {
-      refused(await server.alpha.patch(`/v1/connections/${id}`, { secret }), 400, "invalid_request", "secret")
+      refusedAt(await server.alpha.patch(`/v1/connections/${id}`, { secret }), 400, "invalid_request", "secret")
     }
     assert.deepStrictEqual(await secretOf(id), { token: "short" })
   })
@@ -233,7 +233,7 @@ describe("changing a connection", () => {
   ] as const) {
     it(`refuses ${JSON.stringify(body)} with its path`, async () => {
       const { id } = await create()
-      refused(await server.alpha.patch(`/v1/connections/${id}`, body), 400, "invalid_request", path)
+      refusedAt(await server.alpha.patch(`/v1/connections/${id}`, body), 400, "invalid_request", path)
     })
   }
 })

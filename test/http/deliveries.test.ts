@@ -5,7 +5,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { ask, type HookServer, json, startHookServer } from "../hooks/hookServer.ts"
 import { Client, startServer, type TestServer } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
-import { absent, assertRefused } from "./refused.ts"
+import { absent, assertRefused, assertRefusedAt } from "./refusals.ts"
 import { ended, logOf } from "./threadFixture.ts"
 import { assertSound, begin, leavesMemory, outcomes, waitsOf } from "./toolFixture.ts"
 import { answer, decision, type Desk, furnish, parked, pathOf, type Wait } from "./waitFixture.ts"
@@ -92,20 +92,20 @@ describe.concurrent("the token of a delivery", () => {
 
   it("may rewrite, within the schema of the tool, and says nothing of other calls", async () => {
     const { threadId, token, url } = await waiting()
-    assertRefused(
+    assertRefusedAt(
       await bearer(token).post(url, { decision: "allow", rewrite: { toolInput: { document: 1 } } }),
       400,
       "invalid_request",
       "rewrite.toolInput"
     )
-    assertRefused(
+    assertRefusedAt(
       await bearer(token).post(url, { decision: "allow", scope: "thread" }),
       400,
       "invalid_request",
       "scope"
     )
-    assertRefused(await bearer(token).post(url, { decision: "ask" }), 400, "invalid_request", "decision")
-    assertRefused(await bearer(token).post(url, { decision: "allow", token }), 400, "invalid_request", "token")
+    assertRefusedAt(await bearer(token).post(url, { decision: "ask" }), 400, "invalid_request", "decision")
+    assertRefusedAt(await bearer(token).post(url, { decision: "allow", token }), 400, "invalid_request", "token")
     assert.strictEqual(
       (await bearer(token).post(url, { decision: "allow", rewrite: { toolInput: { document: "b" } } })).status,
       200

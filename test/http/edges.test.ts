@@ -4,7 +4,7 @@ import { sql } from "kysely"
 import { toUuid } from "../../src/domain/ids.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
-import { assertRefused } from "./refused.ts"
+import { assertRefused, assertRefusedAt } from "./refusals.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
 import { addToolset, begin, call, makeWorker } from "./toolFixture.ts"
 import { isPast, makeGet } from "./edgeFixture.ts"
@@ -168,21 +168,21 @@ describe("the field's path in the request's body stands in message (on thread cr
   const image = { type: "image", imageId: `img_${"a".repeat(64)}` }
   it("of an image and of an origin", async () => {
     const create = (message: object) => server.alpha.post("/v1/threads", { agentId, message })
-    assertRefused(await create({ content: [image] }), 422, "image_not_found", "message.content[0].imageId")
-    assertRefused(
+    assertRefusedAt(await create({ content: [image] }), 422, "image_not_found", "message.content[0].imageId")
+    assertRefusedAt(
       await create({ content: [...text("a"), image] }),
       422,
       "image_not_found",
       "message.content[1].imageId"
     )
-    assertRefused(
+    assertRefusedAt(
       await create({ content: text("a"), origin: { provider: "slack", tenantId: "T", senderId: "U" } }),
       403,
       "origin_not_allowed",
       "message.origin"
     )
     const threadId = await makeThread(server.alpha, agentId)
-    assertRefused(
+    assertRefusedAt(
       await server.alpha.post(`/v1/threads/${threadId}/messages`, { content: [image] }),
       422,
       "image_not_found",

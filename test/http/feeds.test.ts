@@ -7,7 +7,7 @@ import { limits } from "../../src/domain/limits.ts"
 import { retainMessages } from "../../src/feeds/retaining.ts"
 import { Client, startServer, type TestServer } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
-import { absent, assertRefused as refused } from "./refused.ts"
+import { absent, assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
 import { makeAgent } from "./threadFixture.ts"
 import { fresh } from "./toolFixture.ts"
 
@@ -150,7 +150,7 @@ describe("a feed", () => {
   ])("with %s is taken or refused", async (_, fields, path) => {
     const answer = await server.alpha.post("/v1/feeds", { name: fresh("limit"), ...fields })
     if (path === undefined) assert.strictEqual(answer.status, 201, answer.text)
-    else refused(answer, 400, "invalid_request", path)
+    else refusedAt(answer, 400, "invalid_request", path)
   })
 
   it("is one of at most 10,000 that are not archived", async () => {
@@ -195,7 +195,7 @@ describe("the list of feeds", () => {
     await client.post(`/v1/feeds/${id}/archive`)
     assert.deepStrictEqual(await names("?namePrefix=b/"), ["b/2"])
     assert.deepStrictEqual(await names("?namePrefix=b/&includeArchived=true"), ["b/1", "b/2"])
-    refused(await client.get("/v1/feeds?limit=201"), 400, "invalid_request", "limit")
+    refusedAt(await client.get("/v1/feeds?limit=201"), 400, "invalid_request", "limit")
   })
 })
 
@@ -243,7 +243,7 @@ describe("messages", () => {
       ["?waitSeconds=31", "waitSeconds"],
       ["?limit=201", "limit"]
     ] as const)
-      refused(await server.alpha.get(`/v1/feeds/${id}/messages${query}`), 400, "invalid_request", name)
+      refusedAt(await server.alpha.get(`/v1/feeds/${id}/messages${query}`), 400, "invalid_request", name)
   })
 
   it("end a page at 4 MiB", async () => {
@@ -355,13 +355,13 @@ describe("a trigger", () => {
     refused(await append(client, foreign.id, says("hello")), 404, "not_found")
     refused(await client.get(`/v1/feeds/${mine.id}/messages`), 403, "permission_denied")
     refused(await client.get("/v1/feeds"), 403, "permission_denied")
-    refused(
+    refusedAt(
       await append(server.alpha, mine.id, [{ text: "a" }, { text: "b", origin }]),
       403,
       "origin_not_allowed",
       "messages[1].origin"
     )
-    refused(
+    refusedAt(
       await server.alpha.post("/v1/auth/keys", { ...wanted, feedIds: [mine.id, absent("feed_")] }),
       422,
       "feed_not_found",

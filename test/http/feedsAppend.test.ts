@@ -2,7 +2,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { limits } from "../../src/domain/limits.ts"
 import { Client, startServer, type TestServer } from "../setup/server.ts"
-import { assertRefused as refused } from "./refused.ts"
+import { assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
 import { fresh } from "./toolFixture.ts"
 
 let server: TestServer
@@ -84,7 +84,7 @@ describe("appends of many clients on two nodes", () => {
     )
     assert.deepStrictEqual(answers.map(({ status }) => status).toSorted(), [201, 409, 409, 409, 409, 409])
     assert.strictEqual((await all(feedId)).length, 1)
-    for (const answer of answers) if (answer.status === 409) refused(answer, 409, "feed_conflict", "expectedLastSeq")
+    for (const answer of answers) if (answer.status === 409) refusedAt(answer, 409, "feed_conflict", "expectedLastSeq")
   })
 })
 
@@ -142,7 +142,7 @@ describe("an append", () => {
   ])("of %s is taken or refused", async (_, messages, path) => {
     const answer = await append(server.alpha, await makeFeed(), messages)
     if (path === undefined) assert.strictEqual(answer.status, 201, answer.text.slice(0, 500))
-    else refused(answer, 400, "invalid_request", path)
+    else refusedAt(answer, 400, "invalid_request", path)
   })
 
   it("of more than 1 MiB is taken, up to 4 MiB", async () => {

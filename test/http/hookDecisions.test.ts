@@ -7,7 +7,7 @@ import { storedEvent } from "../../src/journal/storedFact.ts"
 import { freshId } from "../../src/seed.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
 import { assertShape } from "./shape.ts"
-import { absent, assertRefused as refused } from "./refused.ts"
+import { absent, assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
 import { makeAgent, makeThread } from "./threadFixture.ts"
 
 /** Of its own: decisions are written here as no turn of theirs would write them. */
@@ -167,13 +167,13 @@ describe("decisions", () => {
     }
     const first = await list(`?limit=1&hookId=${one}`)
     assert.strictEqual((await list(`?limit=1&cursor=${first.nextCursor}`)).decisions[0].hookId, one)
-    refused(
+    refusedAt(
       await server.alpha.get(`/v1/hooks/decisions?cursor=${first.nextCursor}&hookId=${two}`),
       400,
       "invalid_request",
       "cursor"
     )
-    refused(await server.beta.get(`/v1/hooks/decisions?cursor=${first.nextCursor}`), 400, "invalid_request", "cursor")
+    refusedAt(await server.beta.get(`/v1/hooks/decisions?cursor=${first.nextCursor}`), 400, "invalid_request", "cursor")
   })
 
   it("come in pages that look at a bounded number of facts, however rare what is asked for: none is lost, none comes twice", async () => {
@@ -244,7 +244,7 @@ describe("decisions", () => {
       ["limit=201", "limit"],
       ["since=1", "since"]
     ] as const)
-      refused(await server.alpha.get(`/v1/hooks/decisions?${query}`), 400, "invalid_request", name)
+      refusedAt(await server.alpha.get(`/v1/hooks/decisions?${query}`), 400, "invalid_request", name)
     assert.strictEqual((await server.alpha.get("/v1/hooks/decisions?limit=200")).status, 200)
     const writer = await server.client(server.workspaces.alpha, { scopes: ["write"] })
     refused(await writer.get("/v1/hooks/decisions"), 403, "permission_denied")

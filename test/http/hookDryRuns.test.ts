@@ -14,7 +14,7 @@ import {
 } from "../hooks/hookServer.ts"
 import { sharedServer, type TestServer } from "../setup/server.ts"
 import { assertShape } from "./shape.ts"
-import { assertRefused as refused } from "./refused.ts"
+import { assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
 
 let server: TestServer
 let endpoint: HookServer
@@ -191,7 +191,7 @@ describe("a dry run", () => {
     ]
   ] as const) {
     it(`refuses ${what}`, async () =>
-      refused(await server.alpha.post("/v1/hooks/test", body), 400, "invalid_request", path))
+      refusedAt(await server.alpha.post("/v1/hooks/test", body), 400, "invalid_request", path))
   }
 
   it("refuses a URL that is never asked with the rule that it breaks, in profiles too", async () => {
@@ -210,7 +210,7 @@ describe("a dry run", () => {
       await server.alpha.post("/v1/profiles", { name: "P", models: ["troupe/scripted"], hooks }),
       await server.alpha.patch(`/v1/profiles/${id}`, { hooks })
     ]) {
-      refused(answer, 400, "invalid_request", "hooks[1].processor.url")
+      refusedAt(answer, 400, "invalid_request", "hooks[1].processor.url")
       assert.strictEqual(answer.body.code, "forbidden_address")
     }
   })

@@ -5,7 +5,7 @@ import { Registries } from "../../actors/Registries.ts"
 import { toUuid } from "../../src/domain/ids.ts"
 import { identityActorId } from "../../src/identities/actorId.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
-import { absent, assertRefused as refused } from "./refused.ts"
+import { absent, assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
 
 let server: TestServer
 let profileId: string
@@ -188,10 +188,10 @@ describe("disabling and enabling an identity", () => {
     assert.strictEqual((await disable(longest)).body.operation.result.body.identity.identity, longest)
     for (const path of ["/v1/identities/disable", "/v1/identities/enable"]) {
       for (const identity of ["", "  ", `${longest}x`, "a\u0000", "a\u009fb", "a\ud800", 7, null, ["a"]]) {
-        refused(await server.alpha.post(path, { identity }), 400, "invalid_request", "identity")
+        refusedAt(await server.alpha.post(path, { identity }), 400, "invalid_request", "identity")
       }
-      refused(await server.alpha.post(path, {}), 400, "invalid_request", "identity")
-      refused(await server.alpha.post(path, { identity: "a", reason: "b" }), 400, "invalid_request", "reason")
+      refusedAt(await server.alpha.post(path, {}), 400, "invalid_request", "identity")
+      refusedAt(await server.alpha.post(path, { identity: "a", reason: "b" }), 400, "invalid_request", "reason")
     }
   })
 })
@@ -215,6 +215,6 @@ describe("listing identities", () => {
       ["3", "2", "1"]
     )
     for (const limit of [0, 201])
-      refused(await server.beta.get(`/v1/identities?limit=${limit}`), 400, "invalid_request", "limit")
+      refusedAt(await server.beta.get(`/v1/identities?limit=${limit}`), 400, "invalid_request", "limit")
   })
 })

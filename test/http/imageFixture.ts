@@ -12,8 +12,6 @@ export const send = async (client: Client, agentId: string, body: Uint8Array | s
   const answer = await response.text()
   return { status: response.status, headers: response.headers, text: answer, body: JSON.parse(answer) }
 }
-export const refused = (answer: Awaited<ReturnType<typeof send>>, status: number, error: string) =>
-  assert.deepStrictEqual([answer.status, answer.body.error], [status, error], answer.text)
 
 export const image = (imageId: string) => ({ type: "image" as const, imageId })
 export const end = (log: ReadonlyArray<Event>) => log.at(-1) ?? assert.fail("no events")

@@ -2,10 +2,10 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { gif, jpeg, png, pngOf, webp } from "../images.ts"
 import { type Client, sharedServer, type TestServer } from "../setup/server.ts"
-import { assertRefused } from "./refused.ts"
+import { assertRefused, assertRefusedAt } from "./refusals.ts"
 import { makeAgent } from "./threadFixture.ts"
 import { Line } from "./socket.ts"
-import { makeImageTools, refused, send } from "./imageFixture.ts"
+import { makeImageTools, send } from "./imageFixture.ts"
 
 let server: TestServer
 let alpha: Client
@@ -62,19 +62,19 @@ describe("an upload", () => {
     const body = { format: "png", data: png(5, 5).toString("base64") }
     const sent = await alpha.post(`/v1/agents/${agentId}/images`, body)
     assert.deepStrictEqual([sent.status, sent.body.image?.width], [201, 5], sent.text)
-    assertRefused(
+    assertRefusedAt(
       await alpha.post(`/v1/agents/${agentId}/images`, { ...body, format: "bmp" }),
       400,
       "invalid_request",
       "format"
     )
-    assertRefused(
+    assertRefusedAt(
       await alpha.post(`/v1/agents/${agentId}/images`, { ...body, data: "§" }),
       400,
       "invalid_request",
       "data"
     )
-    assertRefused(
+    assertRefusedAt(
       await alpha.post(`/v1/agents/${agentId}/images`, { ...body, more: 1 }),
       400,
       "invalid_request",
@@ -101,7 +101,7 @@ describe("an upload", () => {
     const again = await send(alpha, agentId, png(8, 8), "image/png", headers)
     assert.deepStrictEqual([again.status, again.headers.get("idempotency-replayed")], [201, "true"])
     assert.deepStrictEqual(again.body, first.body)
-    refused(await send(alpha, agentId, png(9, 9), "image/png", headers), 422, "idempotency_key_reused")
+    assertRefused(await send(alpha, agentId, png(9, 9), "image/png", headers), 422, "idempotency_key_reused")
   })
 
   it.each([
@@ -129,7 +129,7 @@ describe("an upload", () => {
     ["8,001 pixels", png(8_001, 1), "image/png", 413, "image_too_large"],
     ["more than 50 megapixels", png(8_000, 6_251), "image/png", 413, "image_too_large"]
   ])("of %s is refused", async (_, bytes, type, status, error) => {
-    refused(await send(alpha, await makeAgent(alpha), bytes, type), status, error)
+    assertRefused(await send(alpha, await makeAgent(alpha), bytes, type), status, error)
   })
 
   it.each([
@@ -147,16 +147,16 @@ describe("an upload", () => {
     const agentId = await makeAgent(alpha)
     const of = (bytes: Buffer) => JSON.stringify({ format: "png", data: bytes.toString("base64") })
     assert.strictEqual((await send(alpha, agentId, of(pngOf(10 * MiB)), "application/json")).status, 201)
-    refused(await send(alpha, agentId, of(pngOf(10 * MiB + 1)), "application/json"), 413, "image_too_large")
-    refused(await send(alpha, agentId, of(pngOf(11 * MiB)), "application/json"), 413, "payload_too_large")
+    assertRefused(await send(alpha, agentId, of(pngOf(10 * MiB + 1)), "application/json"), 413, "image_too_large")
+    assertRefused(await send(alpha, agentId, of(pngOf(11 * MiB)), "application/json"), 413, "payload_too_large")
   })
 
   it("is for an agent that is there, and of whoever may run it", async () => {
-    refused(await send(alpha, "agt_01m7y1svs7e0087pe32vr71000", png(), "image/png"), 404, "not_found")
+    assertRefused(await send(alpha, "agt_01m7y1svs7e0087pe32vr71000", png(), "image/png"), 404, "not_found")
     const agentId = await makeAgent(alpha)
-    refused(await send(server.beta, agentId, png(), "image/png"), 404, "not_found")
+    assertRefused(await send(server.beta, agentId, png(), "image/png"), 404, "not_found")
     await alpha.delete(`/v1/agents/${agentId}`)
-    refused(await send(alpha, agentId, png(), "image/png"), 409, "agent_archived")
+    assertRefused(await send(alpha, agentId, png(), "image/png"), 409, "agent_archived")
   })
 
   /** An upload that has begun, and ends when it is told to. */
@@ -214,7 +214,7 @@ describe("an upload", () => {
   it("is one of four of its key at once", async () => {
     const agentId = await makeAgent(alpha)
     const slow = Array.from({ length: 4 }, () => opened(alpha, agentId))
-    refused(await crowded(alpha, agentId), 429, "rate_limited")
+    assertRefused(await crowded(alpha, agentId), 429, "rate_limited")
     for (const { finish } of slow) finish()
     for (const { sent } of slow) assert.oneOf((await sent).status, [200, 201])
     assert.strictEqual((await send(alpha, agentId, png(), "image/png")).status, 200)
@@ -224,7 +224,7 @@ describe("an upload", () => {
     const agentId = await makeAgent(alpha)
     const others = await Promise.all([1, 2].map(() => server.client(server.workspaces.alpha)))
     const slow = others.flatMap((client) => Array.from({ length: 4 }, () => opened(client, agentId)))
-    refused(await crowded(alpha, agentId), 429, "rate_limited")
+    assertRefused(await crowded(alpha, agentId), 429, "rate_limited")
     const [first, ...rest] = slow
     first?.finish()
     assert.oneOf((await first?.sent)?.status ?? 0, [200, 201])

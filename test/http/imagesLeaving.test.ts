@@ -7,7 +7,7 @@ import { clearDeleted } from "../../src/threads/deleting.ts"
 import { png } from "../images.ts"
 import { type Client, sharedServer, type TestServer } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
-import { assertRefused } from "./refused.ts"
+import { assertRefused } from "./refusals.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
 import { image, makeImageTools } from "./imageFixture.ts"
 

@@ -3,7 +3,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { rewrite, startHookServer } from "../hooks/hookServer.ts"
 import { gif, png, webp } from "../images.ts"
 import { type Client, sharedServer, type TestServer } from "../setup/server.ts"
-import { assertRefused } from "./refused.ts"
+import { assertRefused, assertRefusedAt } from "./refusals.ts"
 import { ended, logOf, makeAgent, makeThread, text } from "./threadFixture.ts"
 import { call, makeWorker, only, turnOf } from "./toolFixture.ts"
 import { end, image, makeImageTools, send } from "./imageFixture.ts"
@@ -36,15 +36,15 @@ describe("a message", () => {
       alpha.patch(`/v1/threads/${threadId}/queue/${queued.body.id}`, { content: [...text("No."), image(imageId)] })
     assert.strictEqual((await edit(id)).status, 200)
     const foreign = await upload(await makeAgent(alpha), png(32, 1))
-    assertRefused(await edit(foreign), 422, "image_not_found", "content[1].imageId")
+    assertRefusedAt(await edit(foreign), 422, "image_not_found", "content[1].imageId")
     const steer = (imageId: string) =>
       alpha.post(`/v1/threads/${threadId}/messages`, { content: [image(imageId)], mode: "steer" })
-    assertRefused(await steer(foreign), 422, "image_not_found", "content[0].imageId")
+    assertRefusedAt(await steer(foreign), 422, "image_not_found", "content[0].imageId")
     assert.strictEqual((await steer(id)).status, 201)
     const other = await alpha.post("/v1/threads", { agentId, message: { content: [image(foreign)] } })
-    assertRefused(other, 422, "image_not_found", "message.content[0].imageId")
+    assertRefusedAt(other, 422, "image_not_found", "message.content[0].imageId")
     const elsewhere = await send(server.beta, await makeAgent(server.beta), png(31, 1), "image/png")
-    assertRefused(await steer(elsewhere.body.image.id), 422, "image_not_found", "content[0].imageId")
+    assertRefusedAt(await steer(elsewhere.body.image.id), 422, "image_not_found", "content[0].imageId")
   })
 
   it("that a hook rewrites shows no image that it did not name: neither another agent's nor one of its own", async () => {
@@ -105,12 +105,12 @@ describe("a schedule's message", () => {
     const agentId = await makeAgent(alpha)
     const [own, foreign] = [await upload(agentId, png(51, 1)), await upload(await makeAgent(alpha), png(52, 1))]
     const path = `/v1/agents/${agentId}/schedules`
-    assertRefused(await alpha.post(path, body(foreign)), 422, "image_not_found", at)
+    assertRefusedAt(await alpha.post(path, body(foreign)), 422, "image_not_found", at)
     const made = await alpha.post(path, body(own))
     assert.strictEqual(made.status, 201, made.text)
     const one = `${path}/${made.body.schedule.id}`
     const { message } = body(foreign)
-    assertRefused(await alpha.patch(one, { message }), 422, "image_not_found", at)
+    assertRefusedAt(await alpha.patch(one, { message }), 422, "image_not_found", at)
     assert.deepStrictEqual((await alpha.get(one)).body.schedule.message, body(own).message)
     assert.strictEqual((await alpha.patch(one, { name: "Shown", message: { content: [image(own)] } })).status, 200)
   })

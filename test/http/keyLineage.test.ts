@@ -1,7 +1,7 @@
 /** Keys that keys have made: for how long, for whom, and how they end together. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Client, sharedServer, type TestServer } from "../setup/server.ts"
-import { assertRefused as refused } from "./refused.ts"
+import { assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
 
 let server: TestServer
 beforeAll(async () => {
@@ -32,7 +32,7 @@ describe("a key that a key has made", () => {
   it("does not outlive its maker, not by a millisecond", async () => {
     const end = Date.now() + hour
     const maker = await issue(server.alpha, { expiresAt: new Date(end).toISOString() })
-    refused(
+    refusedAt(
       await maker.client.post("/v1/auth/keys", {
         name: "late",
         scopes: ["read"],

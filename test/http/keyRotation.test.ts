@@ -1,7 +1,7 @@
 /** Keys that take the place of others: what the new one is like, and when the old one ends. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Client, startServer, type TestServer } from "../setup/server.ts"
-import { absent, assertRefused as refused } from "./refused.ts"
+import { absent, assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
 import { makeAgent } from "./threadFixture.ts"
 
 let server: TestServer
@@ -61,7 +61,7 @@ describe("a rotated key", () => {
     const answer = await rotate(server.alpha, old.id, { overlapSeconds })
     assert.strictEqual(answer.status, status, answer.text)
     if (answer.status === 400) {
-      refused(answer, 400, "invalid_request", "overlapSeconds")
+      refusedAt(answer, 400, "invalid_request", "overlapSeconds")
       assert.isUndefined(await endOf(old.id))
     }
   })
@@ -118,7 +118,7 @@ describe("whoever rotates", () => {
     const more = await rotate(admin.client, (await issue(server.alpha)).id)
     refused(more, 403, "permission_denied")
     assert.strictEqual(more.body.code, "scope_not_held")
-    refused(
+    refusedAt(
       await rotate(admin.client, (await issue(server.alpha, { scopes: ["admin"] })).id),
       400,
       "invalid_request",

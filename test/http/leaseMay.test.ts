@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { type LeaseVerdict, makeLeaseMay } from "../../http/leaseMay.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
-import { absent } from "./refused.ts"
+import { absent } from "./refusals.ts"
 import { addRole, makeWorker } from "./toolFixture.ts"
 
 let server: TestServer

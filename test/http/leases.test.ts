@@ -7,7 +7,7 @@ import { Client, type TestServer } from "../setup/server.ts"
 import { type McpServer, startMcpServer } from "../tools/mcpServer.ts"
 import { startTaskServer } from "../tools/taskServer.ts"
 import { eventually } from "../waiting.ts"
-import { absent, assertRefused as refused } from "./refused.ts"
+import { absent, assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
 import { ended, logOf, makeAgent, makeThread, text } from "./threadFixture.ts"
 import { addRole, begin, call, type Gate, leavesMemory, makeWorker, outcomes, turnOf } from "./toolFixture.ts"
 import { isLease, leasedServer, makeLeaseTools, object, publicUrl, startLeased, statusOf } from "./leaseFixture.ts"
@@ -41,7 +41,7 @@ describe("a toolset", () => {
     assert.strictEqual((await server.alpha.patch(path, { lease: null })).headers.get("etag"), etag)
     assert.strictEqual((await server.alpha.patch(path, { lease: "call" })).body.toolset.lease, "call")
     assert.include(JSON.stringify(outcomes(await turnOf(server.alpha, agentId, call(`${namespace}.ask`)))), agentId)
-    refused(await server.alpha.patch(path, { lease: "always" }), 400, "invalid_request", "lease")
+    refusedAt(await server.alpha.patch(path, { lease: "always" }), 400, "invalid_request", "lease")
     const own = { kind: "client", namespace: "own", tools: [{ name: "a", inputSchema: object }], lease: "call" }
     refused(await server.alpha.post("/v1/toolsets", own), 400, "invalid_request")
   })

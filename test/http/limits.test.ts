@@ -5,7 +5,7 @@ import { toUuid } from "../../src/domain/ids.ts"
 import { limits } from "../../src/domain/limits.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
-import { absent, assertRefused } from "./refused.ts"
+import { absent, assertRefusedAt } from "./refusals.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
 import { fresh } from "./toolFixture.ts"
 
@@ -72,7 +72,7 @@ describe("a body", () => {
   ])("may hold %s, and no more", async (_, path, fits, past, place) => {
     const taken = await server.alpha.post(path, fits)
     assert.strictEqual(taken.status, 201, taken.text)
-    assertRefused(await server.alpha.post(path, past), 400, "invalid_request", place)
+    assertRefusedAt(await server.alpha.post(path, past), 400, "invalid_request", place)
   })
 
   it("may hold 64 agents and 64 feeds of a trigger, and no more", async () => {
@@ -91,7 +91,7 @@ describe("a body", () => {
       ["agentIds", { agentIds: [...agentIds, absent("agt_")] }],
       ["feedIds", { feedIds: [...feedIds, absent("feed_")] }]
     ] as const)
-      assertRefused(
+      assertRefusedAt(
         await server.alpha.post("/v1/auth/keys", key({ agentIds, feedIds, ...more })),
         400,
         "invalid_request",
@@ -110,7 +110,7 @@ describe("a body", () => {
     const put = (agents: number) => admin.put("/v1/approval-policy", { rules: [rule(agents)] })
     const taken = await put(64)
     assert.strictEqual(taken.status, 200, taken.text)
-    assertRefused(await put(65), 400, "invalid_request", "rules[0].agentIds")
+    assertRefusedAt(await put(65), 400, "invalid_request", "rules[0].agentIds")
   })
 
   it.each<[string, (fields: string) => Promise<{ readonly status: number; readonly text: string }>]>([
@@ -155,14 +155,14 @@ describe("a request that waits", () => {
     await logOf(server.alpha, threadId, ended(1))
     const path = `/v1/threads/${threadId}/events?waitSeconds=`
     assert.strictEqual((await server.alpha.get(`${path}30`)).status, 200)
-    assertRefused(await server.alpha.get(`${path}31`), 400, "invalid_request", "waitSeconds")
+    assertRefusedAt(await server.alpha.get(`${path}31`), 400, "invalid_request", "waitSeconds")
   })
 
   it("for an operation may wait 60 seconds, and no longer", async () => {
     const { operation } = (await server.alpha.post("/v1/identities/disable", { identity: "leaver" })).body
     const path = `/v1/operations/${operation.id}?waitSeconds=`
     assert.strictEqual((await server.alpha.get(`${path}60`)).status, 200)
-    assertRefused(await server.alpha.get(`${path}61`), 400, "invalid_request", "waitSeconds")
+    assertRefusedAt(await server.alpha.get(`${path}61`), 400, "invalid_request", "waitSeconds")
   })
 })
 

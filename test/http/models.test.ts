@@ -1,6 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { sharedServer, type TestServer } from "../setup/server.ts"
-import { assertRefused as refused } from "./refused.ts"
+import { assertRefused as refused } from "./refusals.ts"
 
 let server: TestServer
 beforeAll(async () => {

@@ -16,7 +16,7 @@ import { hasShard, shardOf } from "../../src/journal/shard.ts"
 import { clearDeleted } from "../../src/threads/deleting.ts"
 import { type Client, startServer, type TestServer } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
-import { assertRefused as refused } from "./refused.ts"
+import { assertRefused as refused } from "./refusals.ts"
 import { Watcher } from "./sse.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
 

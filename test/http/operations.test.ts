@@ -1,6 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { sharedServer, type TestServer } from "../setup/server.ts"
-import { absent, assertRefused as refused } from "./refused.ts"
+import { absent, assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
 
 let server: TestServer
 beforeAll(async () => {
@@ -40,8 +40,13 @@ describe("polling an operation", () => {
   it("refuses other waits and unknown parameters", async () => {
     const { id } = await operation()
     for (const wait of ["61", "-1", "1.5", "x"])
-      refused(await server.alpha.get(`/v1/operations/${id}?waitSeconds=${wait}`), 400, "invalid_request", "waitSeconds")
-    refused(await server.alpha.get(`/v1/operations/${id}?wait=1`), 400, "invalid_request", "wait")
+      refusedAt(
+        await server.alpha.get(`/v1/operations/${id}?waitSeconds=${wait}`),
+        400,
+        "invalid_request",
+        "waitSeconds"
+      )
+    refusedAt(await server.alpha.get(`/v1/operations/${id}?wait=1`), 400, "invalid_request", "wait")
   })
 
   it("answers 404 for ids that are absent, malformed or of another workspace", async () => {
@@ -76,13 +81,13 @@ describe("deciding an operation that is resolved", () => {
       (await server.alpha.post(`/v1/operations/${id}/approve`, { reason: "r".repeat(1024) })).status,
       200
     )
-    refused(
+    refusedAt(
       await server.alpha.post(`/v1/operations/${id}/approve`, { reason: "r".repeat(1025) }),
       400,
       "invalid_request",
       "reason"
     )
-    refused(await server.alpha.post(`/v1/operations/${id}/deny`, { because: "r" }), 400, "invalid_request", "because")
+    refusedAt(await server.alpha.post(`/v1/operations/${id}/deny`, { because: "r" }), 400, "invalid_request", "because")
     refused(await server.alpha.post(`/v1/operations/${id}/cancel`, { reason: "r" }), 400, "invalid_request")
   })
 })
@@ -98,7 +103,7 @@ describe("listing operations", () => {
       assert.deepStrictEqual(await ids(query), [])
     const { nextCursor } = (await server.alpha.get("/v1/operations?action=identity.enable&limit=1")).body
     assert.deepStrictEqual(await ids(`cursor=${nextCursor}&limit=1`), [made[1].id])
-    refused(
+    refusedAt(
       await server.alpha.get(`/v1/operations?cursor=${nextCursor}&action=identity.disable`),
       400,
       "invalid_request",
@@ -114,7 +119,7 @@ describe("listing operations", () => {
       ["limit=201", "limit"],
       ["order=asc", "order"]
     ] as const) {
-      refused(await server.alpha.get(`/v1/operations?${query}`), 400, "invalid_request", path)
+      refusedAt(await server.alpha.get(`/v1/operations?${query}`), 400, "invalid_request", path)
     }
   })
 })

@@ -1,7 +1,7 @@
 /** Profiles that are archived. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { sharedServer, type TestServer } from "../setup/server.ts"
-import { assertRefused } from "./refused.ts"
+import { assertRefused, assertRefusedAt } from "./refusals.ts"
 import { fresh } from "./toolFixture.ts"
 import { makeGet } from "./edgeFixture.ts"
 
@@ -50,25 +50,25 @@ describe("DELETE /v1/profiles/{profileId} archives", () => {
     const [{ id }, other] = [await create(), await create()]
     const { agent } = (await server.alpha.post("/v1/agents", { name: "A", profileId: other.id })).body
     await server.alpha.delete(`/v1/profiles/${id}`)
-    assertRefused(
+    assertRefusedAt(
       await server.alpha.post("/v1/agents", { name: "A", profileId: id }),
       409,
       "profile_archived",
       "profileId"
     )
-    assertRefused(
+    assertRefusedAt(
       await server.alpha.post("/v1/agents", { name: "A", profileId: id, profileVersion: 1 }),
       409,
       "profile_archived",
       "profileId"
     )
-    assertRefused(
+    assertRefusedAt(
       await server.alpha.patch(`/v1/agents/${agent.id}`, { profileId: id }),
       409,
       "profile_archived",
       "profileId"
     )
-    assertRefused(
+    assertRefusedAt(
       await server.alpha.post("/v1/roles/evaluate", { profileId: id, tool: "a.b", input: {} }),
       409,
       "profile_archived",

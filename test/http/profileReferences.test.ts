@@ -6,7 +6,7 @@ import { freshId } from "../../src/seed.ts"
 import { Directory } from "../../src/agents/Directory.ts"
 import { newSecret } from "../hooks/hookServer.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
-import { absent, assertRefused as refused } from "./refused.ts"
+import { absent, assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
 
 let server: TestServer
 let directory: Directory["Service"]
@@ -120,7 +120,7 @@ describe("the roles of a profile", () => {
   it("are at most 8", async () => {
     const roles = await Promise.all(Array.from({ length: 9 }, () => role()))
     assert.lengthOf((await create({ roleIds: roles.slice(0, 8) })).roleIds, 8)
-    refused(await post({ roleIds: roles }), 400, "invalid_request", "roleIds")
+    refusedAt(await post({ roleIds: roles }), 400, "invalid_request", "roleIds")
   })
 
   it("that are listed cannot be deleted, and those that are not, can", async () => {
@@ -138,8 +138,8 @@ describe("the toolsets of a profile", () => {
     const profile = await create({ toolsetIds: ids.slice(0, 64) })
     assert.deepStrictEqual(profile.toolsetIds, ids.slice(0, 64))
     assert.deepStrictEqual((await turnsOf(profile.id, 1)).toolsetIds, ids.slice(0, 64))
-    refused(await post({ toolsetIds: ids }), 400, "invalid_request", "toolsetIds")
-    refused(await post({ toolsetIds: [ids[0], ids[0]] }), 400, "invalid_request", "toolsetIds")
+    refusedAt(await post({ toolsetIds: ids }), 400, "invalid_request", "toolsetIds")
+    refusedAt(await post({ toolsetIds: [ids[0], ids[0]] }), 400, "invalid_request", "toolsetIds")
   })
 })
 
@@ -186,9 +186,9 @@ describe("what a profile names", () => {
         "hooks[0].processor.agentId"
       ]
     ] as const) {
-      refused(await post(fields), 422, word, path)
+      refusedAt(await post(fields), 422, word, path)
       const { id } = await create()
-      refused(await server.alpha.patch(`/v1/profiles/${id}`, fields), 422, word, path)
+      refusedAt(await server.alpha.patch(`/v1/profiles/${id}`, fields), 422, word, path)
       assert.strictEqual((await server.alpha.get(`/v1/profiles/${id}`)).body.profile.version, 1)
     }
   })
@@ -205,7 +205,7 @@ describe("what a profile names", () => {
     )
     await server.alpha.delete(`/v1/agents/${reviewer}`)
     assert.strictEqual((await patch(profile.id, { name: "Q" })).version, 2)
-    refused(await post({ toolsetIds: [tset] }), 422, "toolset_not_found", "toolsetIds[0]")
+    refusedAt(await post({ toolsetIds: [tset] }), 422, "toolset_not_found", "toolsetIds[0]")
   })
 })
 
@@ -265,23 +265,23 @@ describe("the hooks of a profile", () => {
   })
 
   it("cannot carry an id that the latest version has not", async () => {
-    refused(await post({ hooks: [hook({ id: freshId("hook") })] }), 400, "invalid_request", "hooks[0].id")
+    refusedAt(await post({ hooks: [hook({ id: freshId("hook") })] }), 400, "invalid_request", "hooks[0].id")
     const one = await create({ hooks: [hook()] })
     const other = await create({ hooks: [hook()] })
-    refused(
+    refusedAt(
       await server.alpha.patch(`/v1/profiles/${one.id}`, { hooks: [hook(), other.hooks[0]] }),
       400,
       "invalid_request",
       "hooks[1].id"
     )
     await patch(one.id, { hooks: [] })
-    refused(
+    refusedAt(
       await server.alpha.patch(`/v1/profiles/${one.id}`, { hooks: one.hooks }),
       400,
       "invalid_request",
       "hooks[0].id"
     )
-    refused(
+    refusedAt(
       await server.alpha.patch(`/v1/profiles/${other.id}`, { hooks: [other.hooks[0], other.hooks[0]] }),
       400,
       "invalid_request",
@@ -291,7 +291,7 @@ describe("the hooks of a profile", () => {
 
   it("are at most 16", async () => {
     assert.lengthOf((await create({ hooks: Array(16).fill(hook()) })).hooks, 16)
-    refused(await post({ hooks: Array(17).fill(hook()) }), 400, "invalid_request", "hooks")
+    refusedAt(await post({ hooks: Array(17).fill(hook()) }), 400, "invalid_request", "hooks")
   })
 
   const agentId = absent("agt_")
@@ -331,20 +331,20 @@ describe("the hooks of a profile", () => {
   ] as const) {
     it(`have ${what} at its limit and not past it`, async () => {
       await create({ hooks: [hook(most)] })
-      refused(await post({ hooks: [hook(), hook(past)] }), 400, "invalid_request", `hooks[1].${path}`)
+      refusedAt(await post({ hooks: [hook(), hook(past)] }), 400, "invalid_request", `hooks[1].${path}`)
     })
   }
 
   it("have an agent's time and instructions at their limits and not past them", async () => {
     const processor = { type: "agent", agentId: await agent() }
     await create({ hooks: [hook({ processor: { ...processor, instructions: "i".repeat(4096) }, timeoutMs: 300_000 })] })
-    refused(
+    refusedAt(
       await post({ hooks: [hook({ processor, timeoutMs: 300_001 })] }),
       400,
       "invalid_request",
       "hooks[0].timeoutMs"
     )
-    refused(
+    refusedAt(
       await post({ hooks: [hook({ processor: { ...processor, instructions: "i".repeat(4097) } })] }),
       400,
       "invalid_request",
@@ -379,7 +379,7 @@ describe("the hooks of a profile", () => {
     ["an id of another form", { id: "h1" }, "id"]
   ] as const) {
     it(`have not ${what}`, async () =>
-      refused(await post({ hooks: [hook(fields)] }), 400, "invalid_request", `hooks[0].${path}`))
+      refusedAt(await post({ hooks: [hook(fields)] }), 400, "invalid_request", `hooks[0].${path}`))
   }
 
   it("have https URLs of public hosts where private networks are closed", async () => {
@@ -400,8 +400,8 @@ describe("the hooks of a profile", () => {
         "https://10.0.0.1/",
         "https://0x7f000001/"
       ]) {
-        refused(await send(target), 400, "invalid_request", "hooks[1].processor.url")
-        refused(
+        refusedAt(await send(target), 400, "invalid_request", "hooks[1].processor.url")
+        refusedAt(
           await closed.alpha.patch(`/v1/profiles/${made.body.profile.id}`, {
             hooks: [hook({ processor: { type: "url", url: target } })]
           }),

@@ -3,7 +3,7 @@ import { servedFamilies } from "../../src/agents/profile.ts"
 import { limits } from "../../src/domain/limits.ts"
 import { allTools } from "../../src/roles/role.ts"
 import { sharedServer, type TestServer } from "../setup/server.ts"
-import { assertRefused as refused } from "./refused.ts"
+import { assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
 
 let server: TestServer
 beforeAll(async () => {
@@ -67,7 +67,7 @@ describe("creating a profile", () => {
       for (const value of [1, most])
         assert.strictEqual((await create({ limits: { [field]: value } })).limits[field], value)
       for (const value of [0, most + 1, 1.5, "1", null])
-        refused(await post({ limits: { [field]: value } }), 400, "invalid_request", `limits.${field}`)
+        refusedAt(await post({ limits: { [field]: value } }), 400, "invalid_request", `limits.${field}`)
     })
   }
 
@@ -89,14 +89,14 @@ describe("creating a profile", () => {
     ["a way to show families that there is not", { familyExposure: "never" }, "familyExposure"],
     ["a trigger that there is not", { compaction: { triggerRatio: 1 } }, "compaction.triggerRatio"]
   ] as const) {
-    it(`refuses ${what} with its path`, async () => refused(await post(fields), 400, "invalid_request", path))
+    it(`refuses ${what} with its path`, async () => refusedAt(await post(fields), 400, "invalid_request", path))
   }
 
   it("accepts the tool families that this server has, and says which", async () => {
     const families = servedFamilies.toReversed()
     assert.deepStrictEqual((await create({ families })).families, families)
     assert.include((await post({ families: ["sandbox"] })).body.message, `must be one of ${servedFamilies.join(", ")}`)
-    refused(await post({ families: ["agents", "agents"] }), 400, "invalid_request", "families")
+    refusedAt(await post({ families: ["agents", "agents"] }), 400, "invalid_request", "families")
     // So the limit of a profile's families is reached by nobody.
     assert.isBelow(servedFamilies.length, limits.revealedFamilies)
   })
@@ -193,7 +193,7 @@ describe("changing a profile", () => {
       [{ version: 7 }, "version"],
       [{ roleIds: ["x"] }, "roleIds[0]"]
     ] as const)
-      refused(await server.alpha.patch(`/v1/profiles/${id}`, body), 400, "invalid_request", path)
+      refusedAt(await server.alpha.patch(`/v1/profiles/${id}`, body), 400, "invalid_request", path)
   })
 })
 
@@ -208,14 +208,14 @@ describe("listing versions", () => {
       [...first.versions, ...second.versions].map((profile) => profile.version),
       [4, 3, 2, 1]
     )
-    refused(
+    refusedAt(
       await server.alpha.get(`/v1/profiles/${other.id}/versions?cursor=${first.nextCursor}`),
       400,
       "invalid_request",
       "cursor"
     )
     for (const limit of [0, 201])
-      refused(await server.alpha.get(`/v1/profiles/${id}/versions?limit=${limit}`), 400, "invalid_request", "limit")
+      refusedAt(await server.alpha.get(`/v1/profiles/${id}/versions?limit=${limit}`), 400, "invalid_request", "limit")
   })
 })
 

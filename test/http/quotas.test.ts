@@ -4,7 +4,7 @@ import { resources, usualLimits } from "../../src/quotas/quota.ts"
 import { ensureWorkspace } from "../../src/workspaces/ensure.ts"
 import { type Client, startServer, type TestServer } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
-import { assertRefused } from "./refused.ts"
+import { assertRefused } from "./refusals.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
 import { begin, call, fresh, outcomes } from "./toolFixture.ts"
 

@@ -1,4 +1,4 @@
-/** What tests hold a refusal against: status, word and path. */
+/** What tests hold a refusal against: status and words, and the field that its message names. */
 import { assert } from "@effect/vitest"
 
 export interface Refusal {
@@ -31,3 +31,12 @@ export const assertInvalid = (answer: Refusal, path: string) => {
   assertRefused(answer, 400, "invalid_request")
   assert.isTrue(answer.body.message.startsWith(`${path}: `), answer.body.message)
 }
+
+/** A refusal whose message begins with that path. */
+export const assertRefusedAt = (answer: Refusal, status: number, error: string, path: string) => {
+  assertRefused(answer, status, error)
+  assert.strictEqual(answer.body.message.split(":")[0], path, answer.body.message)
+}
+
+/** A well-formed id that nothing has. */
+export const absent = (prefix: string) => `${prefix}01m7y1svs7e0087pe32vr71000`

@@ -6,7 +6,7 @@ import { allTools, builtInRoles } from "../../src/roles/role.ts"
 import { missingRole } from "../../src/roles/rows.ts"
 import { type Client, sharedServer, type TestServer } from "../setup/server.ts"
 import { assertShape } from "./shape.ts"
-import { absent, assertRefused as refused } from "./refused.ts"
+import { absent, assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
 import { builtInIds, idsOf, made, makeWorkspaces } from "./roleFixture.ts"
 
 let server: TestServer
@@ -106,7 +106,7 @@ describe("changing a role", () => {
       [{ deny: [{ tools: "*", conditions: null }] }, "deny[0].conditions"],
       [{ deny: [{ tools: "*", approval: "required" }] }, "deny[0].approval"]
     ] as const)
-      refused(await client.patch(`/v1/roles/${id}`, body), 400, "invalid_request", path)
+      refusedAt(await client.patch(`/v1/roles/${id}`, body), 400, "invalid_request", path)
     assert.strictEqual((await client.get(`/v1/roles/${id}`)).headers.get("etag"), `"1"`)
   })
 })

@@ -4,7 +4,7 @@ import { RoleDecision } from "../../http/roles/api.ts"
 import { allTools, noTools, readOnly } from "../../src/roles/role.ts"
 import { type Client, sharedServer, type TestServer } from "../setup/server.ts"
 import { assertShape } from "./shape.ts"
-import { absent, assertRefused as refused } from "./refused.ts"
+import { absent, assertRefusedAt as refusedAt } from "./refusals.ts"
 import { made, makeWorkspaces } from "./roleFixture.ts"
 
 let server: TestServer
@@ -145,7 +145,7 @@ describe("explaining a decision", () => {
     ["a mark that is a text", { roleIds: [], tool: "a.b", readOnly: "true" }, "readOnly"],
     ["an unknown field", { roleIds: [], tool: "a.b", args: {} }, "args"]
   ])("refuses %s with its path", async (_, body, path) =>
-    refused(await client.post("/v1/roles/evaluate", body), 400, "invalid_request", path)
+    refusedAt(await client.post("/v1/roles/evaluate", body), 400, "invalid_request", path)
   )
 
   it("takes eight roles, and a tool of 512 bytes", async () => {
@@ -153,19 +153,19 @@ describe("explaining a decision", () => {
   })
 
   it("refuses roles and profiles that are not there, or of another workspace", async () => {
-    refused(
+    refusedAt(
       await client.post("/v1/roles/evaluate", { tool: "a.b", roleIds: [allTools.id, absent("role_")] }),
       422,
       "role_not_found",
       "roleIds[1]"
     )
-    refused(
+    refusedAt(
       await client.post("/v1/roles/evaluate", { tool: "a.b", profileId: absent("prof_") }),
       422,
       "profile_not_found",
       "profileId"
     )
-    refused(
+    refusedAt(
       await server.alpha.post("/v1/roles/evaluate", { tool: "a.b", roleIds: [support] }),
       422,
       "role_not_found",

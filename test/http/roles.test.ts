@@ -4,7 +4,7 @@ import fc from "fast-check"
 import { RoleAnswer, RolePage } from "../../http/roles/api.ts"
 import { type Client, sharedServer, type TestServer } from "../setup/server.ts"
 import { assertShape } from "./shape.ts"
-import { absent, assertRefused as refused } from "./refused.ts"
+import { absent, assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
 import { builtInIds, made, makeWorkspaces } from "./roleFixture.ts"
 
 let server: TestServer
@@ -101,9 +101,9 @@ describe("creating a role", () => {
     ]
   ])("takes at most so many %s", async (_, body, most, path) => {
     const { id } = await made(client, body(most))
-    refused(await client.post("/v1/roles", { name: "R", ...body(most + 1) }), 400, "invalid_request", path)
+    refusedAt(await client.post("/v1/roles", { name: "R", ...body(most + 1) }), 400, "invalid_request", path)
     // A patch is held to the same.
-    refused(await client.patch(`/v1/roles/${id}`, body(most + 1)), 400, "invalid_request", path)
+    refusedAt(await client.patch(`/v1/roles/${id}`, body(most + 1)), 400, "invalid_request", path)
     assert.strictEqual((await client.delete(`/v1/roles/${id}`)).status, 204)
   })
 
@@ -188,13 +188,13 @@ describe("creating a role", () => {
     ]
   ])("refuses %s with its path", async (_, body, path) => {
     const before = (await client.get("/v1/roles?limit=200")).body.roles.length
-    refused(await client.post("/v1/roles", { name: "R", ...body }), 400, "invalid_request", path)
+    refusedAt(await client.post("/v1/roles", { name: "R", ...body }), 400, "invalid_request", path)
     assert.strictEqual((await client.get("/v1/roles?limit=200")).body.roles.length, before)
   })
 
   it("refuses a number that no double can hold", async () => {
     const text = `{"name":"R","allow":[{"tools":"*","conditions":[{"path":"/a","op":"lt","value":1e999}]}]}`
-    refused(await client.send("POST", "/v1/roles", text), 400, "invalid_request", "allow[0].conditions[0].value")
+    refusedAt(await client.send("POST", "/v1/roles", text), 400, "invalid_request", "allow[0].conditions[0].value")
   })
 
   it("names unknown fields as such", async () => {

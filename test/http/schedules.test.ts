@@ -2,7 +2,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { limits } from "../../src/domain/limits.ts"
 import { Client, type TestServer } from "../setup/server.ts"
-import { assertRefused as refused, type Refusal } from "./refusals.ts"
+import { assertRefused as refused } from "./refusals.ts"
 import { makeAgent, makeThread } from "./threadFixture.ts"
 import { cron, input, makeScheduleTools, scheduleServer } from "./scheduleFixture.ts"
 
@@ -20,8 +20,6 @@ const { get, make, pathOf, run, runsOf, schedules, settled } = makeScheduleTools
   () => server,
   () => agentId
 )
-
-const absent = (answer: Refusal) => refused(answer, 404, "not_found")
 
 describe("a schedule", () => {
   it("is made with its defaults and next instants, and read as it was made", async () => {
@@ -125,11 +123,11 @@ describe("a schedule", () => {
   it("is of its workspace and its agent alone", async () => {
     const schedule = await make()
     const other = await makeAgent(alpha)
-    absent(await alpha.get(pathOf({ ...schedule, agentId: other })))
-    absent(await alpha.get(`${pathOf({ ...schedule, agentId: other })}/runs`))
-    absent(await server.beta.get(pathOf(schedule)))
-    absent(await server.beta.post(`${pathOf(schedule)}/run`))
-    absent(await server.beta.get(schedules()))
+    refused(await alpha.get(pathOf({ ...schedule, agentId: other })), 404, "not_found")
+    refused(await alpha.get(`${pathOf({ ...schedule, agentId: other })}/runs`), 404, "not_found")
+    refused(await server.beta.get(pathOf(schedule)), 404, "not_found")
+    refused(await server.beta.post(`${pathOf(schedule)}/run`), 404, "not_found")
+    refused(await server.beta.get(schedules()), 404, "not_found")
   })
 
   it("has a name of 1 to 120 characters on one line, and bounds for its numbers", async () => {

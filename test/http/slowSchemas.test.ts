@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { schemaLimits, Schemas } from "../../src/tools/Schemas.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
 import { startMcpServer } from "../tools/mcpServer.ts"
-import { assertRefused } from "./refused.ts"
+import { assertRefused } from "./refusals.ts"
 import { addToolset, assertSound, call, fresh, makeWorker, only, outcomes, turnOf } from "./toolFixture.ts"
 import { answer, parked, resolved, result } from "./waitFixture.ts"
 

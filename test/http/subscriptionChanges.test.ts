@@ -8,7 +8,7 @@ import { freshId } from "../../src/seed.ts"
 import { forgetUnborn } from "../../src/subscriptions/forgetting.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
 import { until } from "../waiting.ts"
-import { absent, assertRefused as refused } from "./refused.ts"
+import { absent, assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
 import { ended, logOf, makeAgent, makeThread } from "./threadFixture.ts"
 import { fresh } from "./toolFixture.ts"
 import { makeSubscriptionTools } from "./subscriptionFixture.ts"
@@ -44,13 +44,13 @@ describe("subscriptions as resources", () => {
     const patched = await server.alpha.patch(path, { name: null, includeSelf: true }, { "if-match": etag })
     assert.notProperty(patched.body, "name")
     assert.include(patched.body, { includeSelf: true, intent: "Look." })
-    refused(
+    refusedAt(
       await server.alpha.patch(path, { name: "Third" }, { "if-match": etag }),
       412,
       "precondition_failed",
       "If-Match"
     )
-    refused(await server.alpha.delete(path, { "if-match": etag }), 412, "precondition_failed", "If-Match")
+    refusedAt(await server.alpha.delete(path, { "if-match": etag }), 412, "precondition_failed", "If-Match")
     const second = await subscribed(agentId, feedId)
     const idsOf = async (query: string) =>
       (await server.alpha.get(`/v1/subscriptions?${query}`)).body.subscriptions.map(({ id }: { id: string }) => id)
@@ -122,16 +122,16 @@ describe("subscriptions as resources", () => {
     [{ cursor: 0 }, { cursor: -1 }, "cursor"]
   ])("take what is at a limit and refuse one past it: %o", async (fits, past, path) => {
     assert.strictEqual((await subscribe(agents.one, feeds.one, fits)).status, 201)
-    refused(await subscribe(agents.one, feeds.one, past), 400, "invalid_request", path)
+    refusedAt(await subscribe(agents.one, feeds.one, past), 400, "invalid_request", path)
   })
 
   it("name what is there", async () => {
     const [feedId, agentId] = [await makeFeed(), await makeAgent(server.alpha)]
     refused(await subscribe(absent("agt_"), feedId), 404, "not_found")
-    refused(await subscribe(agentId, absent("feed_")), 422, "feed_not_found", "feedId")
+    refusedAt(await subscribe(agentId, absent("feed_")), 422, "feed_not_found", "feedId")
     const other = await makeThread(server.alpha, await makeAgent(server.alpha))
     for (const threadId of [other, absent("thr_")])
-      refused(
+      refusedAt(
         await subscribe(agentId, feedId, { target: { mode: "thread", threadId } }),
         422,
         "thread_not_found",

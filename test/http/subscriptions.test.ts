@@ -6,7 +6,7 @@ import { limits } from "../../src/domain/limits.ts"
 import { appendMessages } from "../../src/feeds/appending.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
 import { until } from "../waiting.ts"
-import { assertRefused as refused } from "./refused.ts"
+import { assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
 import { makeAgent, makeThread } from "./threadFixture.ts"
 import { makeSubscriptionTools } from "./subscriptionFixture.ts"
 
@@ -154,7 +154,7 @@ describe("a cadence of instants", () => {
       [{ timezone: "Mars/Base" }, "invalid_timezone"]
     ] as const) {
       const answer = await subscribe(agentId, feedId, { cadence: { ...cadence, ...more } })
-      refused(answer, 400, "invalid_request", `cadence.${"timezone" in more ? "timezone" : "expression"}`)
+      refusedAt(answer, 400, "invalid_request", `cadence.${"timezone" in more ? "timezone" : "expression"}`)
       assert.strictEqual(answer.body.code, code)
     }
   })
@@ -171,7 +171,7 @@ describe("conditions", () => {
     [`${"true || ".repeat(130)}true`, undefined]
   ])("%s is refused, with its position", async (condition, at) => {
     const answer = await subscribe(agents.one, feeds.one, { condition })
-    refused(answer, 400, "invalid_request", "condition")
+    refusedAt(answer, 400, "invalid_request", "condition")
     assert.strictEqual(
       answer.body.code,
       at === undefined && condition.length > 1024 ? "invalid_body" : "invalid_condition"
@@ -182,7 +182,7 @@ describe("conditions", () => {
   it.each(["text != 'a\0b'", "text != 'a\ud800b'"])(
     "with what the database cannot hold are refused: %j",
     async (condition) => {
-      refused(await subscribe(agents.one, feeds.one, { condition }), 400, "invalid_request", "condition")
+      refusedAt(await subscribe(agents.one, feeds.one, { condition }), 400, "invalid_request", "condition")
     }
   )
 
@@ -215,7 +215,7 @@ describe("conditions", () => {
     const most = { text: "x", data: "y".repeat(limits.feedDataBytes - 2) }
     assert.strictEqual((await tried(most)).status, 200)
     for (const sample of [{ ...most, data: `${most.data}y` }, { text: "a\0b" }, { text: "a\ud800b" }])
-      refused(await tried(sample), 400, "invalid_request", undefined)
+      refused(await tried(sample), 400, "invalid_request")
   })
 
   it("are tried on a sample, which asks nobody and hands nothing over", async () => {
@@ -257,7 +257,7 @@ describe("the cursor", () => {
     const feedId = await makeFeed()
     const agentId = await makeAgent(server.alpha)
     await append(feedId, "one", "two")
-    refused(await subscribe(agentId, feedId, { cursor: 3 }), 400, "invalid_request", "cursor")
+    refusedAt(await subscribe(agentId, feedId, { cursor: 3 }), 400, "invalid_request", "cursor")
     const { id } = await subscribed(agentId, feedId, { cursor: 1 })
     await toldTimes(agentId, 1)
     await status(id, "escalated")
@@ -270,7 +270,7 @@ describe("the cursor", () => {
     assert.include((await server.alpha.patch(path, { enabled: true })).body, { enabled: true })
     await toldTimes(agentId, 2)
     await until("dealt with", async () => (await read(id)).cursor === 3)
-    refused(await server.alpha.patch(path, { cursor: 4 }), 400, "invalid_request", "cursor")
+    refusedAt(await server.alpha.patch(path, { cursor: 4 }), 400, "invalid_request", "cursor")
     assert.strictEqual((await server.alpha.patch(path, { cursor: 2 })).status, 200)
     const again = await toldTimes(agentId, 3)
     assert.lengthOf(
@@ -325,7 +325,7 @@ describe("the screen", () => {
         ["dismissed", 1, 1]
       ]
     )
-    refused(
+    refusedAt(
       await subscribe(agentId, feedId, { screen: { model: "nobody/none" } }),
       422,
       "model_unavailable",

@@ -4,7 +4,7 @@ import { limits } from "../../src/domain/limits.ts"
 import { AgentLeases } from "../../src/keys/AgentLeases.ts"
 import { Client, startServer, type TestServer } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
-import { absent, assertRefused as refused } from "./refused.ts"
+import { absent, assertRefused as refused } from "./refusals.ts"
 import { type Event, logOf } from "./threadFixture.ts"
 import { addRole, addToolset, begin, call, fresh, makeWorker, only, turnOf, waitsOf } from "./toolFixture.ts"
 

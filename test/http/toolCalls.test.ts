@@ -4,7 +4,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { pages } from "../../src/domain/limits.ts"
 import { sharedServer, type TestServer } from "../setup/server.ts"
-import { absent, assertRefused } from "./refused.ts"
+import { absent, assertRefused, assertRefusedAt } from "./refusals.ts"
 import { ended, logOf } from "./threadFixture.ts"
 import { assertSound, only, outcomes, waitsOf } from "./toolFixture.ts"
 import { decision, type Desk, failed, furnish, parked, resolved, result } from "./waitFixture.ts"
@@ -104,8 +104,8 @@ describe("the calls that clients owe", () => {
     const refused = await server.alpha.get(
       `/v1/tools/calls?toolsetId=${other.toolsetId}&cursor=${encodeURIComponent(nextCursor)}`
     )
-    assertRefused(refused, 400, "invalid_request", "cursor")
-    assertRefused(
+    assertRefusedAt(refused, 400, "invalid_request", "cursor")
+    assertRefusedAt(
       await server.beta.get(`/v1/tools/calls?cursor=${encodeURIComponent(nextCursor)}`),
       400,
       "invalid_request",
@@ -122,9 +122,15 @@ describe("the calls that clients owe", () => {
     assert.lengthOf((await calls()).calls, 50)
     assert.isAtLeast((await calls("?limit=200")).calls.length, 51)
     for (const limit of ["0", "201", "x", ""])
-      assertRefused(await server.alpha.get(`/v1/tools/calls?limit=${limit}`), 400, "invalid_request", "limit")
-    for (const query of ["state=resolved", "state=open", "state=", "toolsetId=desk", "threadId=x"]) {
-      assertRefused(await server.alpha.get(`/v1/tools/calls?${query}`), 400, "invalid_request", query.split("=")[0])
+      assertRefusedAt(await server.alpha.get(`/v1/tools/calls?limit=${limit}`), 400, "invalid_request", "limit")
+    for (const [name, value] of [
+      ["state", "resolved"],
+      ["state", "open"],
+      ["state", ""],
+      ["toolsetId", "desk"],
+      ["threadId", "x"]
+    ] as const) {
+      assertRefusedAt(await server.alpha.get(`/v1/tools/calls?${name}=${value}`), 400, "invalid_request", name)
     }
   })
 
@@ -213,7 +219,7 @@ describe.concurrent("the result of a call", () => {
       [{ error: { code: "c", message: "m", retry: true } }, "error.retry"],
       [{ output: "one" }, "output"]
     ] as const)
-      assertRefused(await give(wait.toolCallId, body), 400, "invalid_request", path)
+      assertRefusedAt(await give(wait.toolCallId, body), 400, "invalid_request", path)
     assertRefused(await give(absent("call_"), { output: 1 }), 404, "not_found")
     assertRefused(await give("call_x", { output: 1 }), 404, "not_found")
     assertRefused(await server.beta.post(`/v1/tools/calls/${wait.toolCallId}/result`, { output: 1 }), 404, "not_found")
@@ -238,7 +244,12 @@ describe.concurrent("the result of a call", () => {
       404,
       "not_found"
     )
-    assertRefused(await server.alpha.post(path, { decision: "deny", scope: "thread" }), 400, "invalid_request", "scope")
+    assertRefusedAt(
+      await server.alpha.post(path, { decision: "deny", scope: "thread" }),
+      400,
+      "invalid_request",
+      "scope"
+    )
     const one = await server.alpha.post(path, { decision: "allow", reason: "fine" })
     assert.deepStrictEqual([one.status, (await server.alpha.post(path, decision("allow"))).text], [200, one.text])
     assert.deepStrictEqual(await resolved(server.alpha, ask.threadId, ask.wait, decision("allow")), one.body)

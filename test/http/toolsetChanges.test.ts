@@ -2,7 +2,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { sharedServer, startServer, type TestServer } from "../setup/server.ts"
 import { type McpServer, startMcpServer, usualTools } from "../tools/mcpServer.ts"
-import { absent, assertRefused as refused } from "./refused.ts"
+import { absent, assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
 import { makeToolsetTools, tool, schemaOf } from "./toolsetFixture.ts"
 
 let server: TestServer
@@ -42,7 +42,7 @@ describe("the limits of a toolset", () => {
 
   it("url: 2048 bytes are accepted, 2049 are not", async () => {
     assert.strictEqual((await created(postMcp({ url: urlOf(2048) }))).url.length, 2048)
-    refused(await postMcp({ url: urlOf(2049) }), 400, "invalid_request", "url")
+    refusedAt(await postMcp({ url: urlOf(2049) }), 400, "invalid_request", "url")
   })
 
   for (const [what, url] of [
@@ -57,13 +57,13 @@ describe("the limits of a toolset", () => {
     ["a metadata address", "http://169.254.169.254/latest"],
     ["a number", 7]
   ] as const) {
-    it(`url: ${what} is refused`, async () => refused(await postMcp({ url }), 400, "invalid_request", "url"))
+    it(`url: ${what} is refused`, async () => refusedAt(await postMcp({ url }), 400, "invalid_request", "url"))
   }
 
   for (const name of ["inputSchema", "outputSchema"]) {
     it(`${name}: 16 KiB are accepted, a byte more is not`, async () => {
       assert.strictEqual((await created(postClient({ tools: [tool({ [name]: schemaOf(16_384) })] }))).toolCount, 1)
-      refused(
+      refusedAt(
         await postClient({ tools: [tool({ [name]: schemaOf(16_385) })] }),
         400,
         "invalid_request",
@@ -76,7 +76,7 @@ describe("the limits of a toolset", () => {
     for (const timeoutMs of [0, 10_000, 86_400_000])
       assert.strictEqual((await created(postClient({ tools: [tool({ timeoutMs })] }))).tools[0].timeoutMs, timeoutMs)
     for (const timeoutMs of [-1, 1, 9_999, 86_400_001, 10_000.5, "0", null]) {
-      refused(
+      refusedAt(
         await postClient({ tools: [tool(), tool({ name: "b", timeoutMs })] }),
         400,
         "invalid_request",
@@ -89,7 +89,7 @@ describe("the limits of a toolset", () => {
     const many = (count: number) => Array.from({ length: count }, (_, i) => tool({ name: `t${i}` }))
     assert.strictEqual((await created(postClient({ tools: many(512) }))).toolCount, 512)
     for (const tools of [[], many(513), [tool(), tool()]])
-      refused(await postClient({ tools }), 400, "invalid_request", "tools")
+      refusedAt(await postClient({ tools }), 400, "invalid_request", "tools")
   })
 
   for (const [what, fields, path] of [
@@ -119,7 +119,7 @@ describe("the limits of a toolset", () => {
     ["a description of 4097 bytes", { tools: [tool({ description: "d".repeat(4097) })] }, "tools[0].description"]
   ] as const) {
     it(`of a client's refuses ${what} with its path`, async () =>
-      refused(await postClient(fields), 400, "invalid_request", path))
+      refusedAt(await postClient(fields), 400, "invalid_request", path))
   }
 
   for (const [what, fields, path] of [
@@ -128,7 +128,7 @@ describe("the limits of a toolset", () => {
     ["an id of another kind", { connectionId: absent("agt_") }, "connectionId"]
   ] as const) {
     it(`of a server's refuses ${what} with its path`, async () =>
-      refused(await postMcp(fields), 400, "invalid_request", path))
+      refusedAt(await postMcp(fields), 400, "invalid_request", path))
   }
 
   it("of no kind says which there are", async () => {
@@ -157,7 +157,7 @@ describe("the limits of a toolset", () => {
       ["https://10.0.0.1/mcp", "forbidden_address"]
     ]) {
       const answer = await strict.alpha.post("/v1/toolsets", { kind: "mcp", namespace: "n", url })
-      refused(answer, 400, "invalid_request", "url")
+      refusedAt(answer, 400, "invalid_request", "url")
       assert.strictEqual(answer.body.code, code)
     }
     const { body } = await strict.alpha.post("/v1/toolsets", { kind: "mcp", namespace: "n", url: "https://localhost/" })
@@ -166,7 +166,7 @@ describe("the limits of a toolset", () => {
       ["unreachable", "the host leads to an address that is not a public one"]
     )
     const patched = await strict.alpha.patch(`/v1/toolsets/${body.toolset.id}`, { url: "http://tools.example.com/" })
-    refused(patched, 400, "invalid_request", "url")
+    refusedAt(patched, 400, "invalid_request", "url")
     assert.strictEqual(patched.body.code, "forbidden_url")
     await strict.stop()
   })
@@ -238,7 +238,7 @@ describe("changing a toolset", () => {
       [without.status, "connectionId" in without, without.toolCount],
       ["unauthorized", false, usualTools.length]
     )
-    refused(await patch(id, { connectionId: absent("conn_") }), 422, "connection_not_found", "connectionId")
+    refusedAt(await patch(id, { connectionId: absent("conn_") }), 422, "connection_not_found", "connectionId")
     refused(
       await server.alpha
         .delete(`/v1/connections/${wrong}`)
@@ -263,7 +263,7 @@ describe("changing a toolset", () => {
       [mcpOne.id, { url: null }, "url"],
       [mcpOne.id, { toolCount: 7 }, "toolCount"]
     ] as const)
-      refused(await patch(id, body), 400, "invalid_request", path)
+      refusedAt(await patch(id, body), 400, "invalid_request", path)
   })
 
   it("holds If-Match against what a client has written, whatever probes find", async () => {

@@ -4,7 +4,7 @@ import * as fc from "fast-check"
 import { ToolList, ToolsetAnswer, ToolsetPage } from "../../http/toolsets/api.ts"
 import { sharedServer, type TestServer } from "../setup/server.ts"
 import { type McpServer, startMcpServer, usualTools } from "../tools/mcpServer.ts"
-import { absent, assertRefused as refused } from "./refused.ts"
+import { absent, assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
 import { assertShape } from "./shape.ts"
 import { makeToolsetTools, tool } from "./toolsetFixture.ts"
 
@@ -116,8 +116,8 @@ describe("registering an MCP server", () => {
       .id
     const { id } = await created(postMcp())
     for (const connectionId of [absent("conn_"), signing]) {
-      refused(await postMcp({ connectionId }), 422, "connection_not_found", "connectionId")
-      refused(await patch(id, { connectionId }), 422, "connection_not_found", "connectionId")
+      refusedAt(await postMcp({ connectionId }), 422, "connection_not_found", "connectionId")
+      refusedAt(await patch(id, { connectionId }), 422, "connection_not_found", "connectionId")
     }
   })
 
@@ -147,9 +147,9 @@ describe("registering an MCP server", () => {
       "it is shown all the same"
     )
     const client = await created(postClient())
-    refused(await postMcp({ trusted: "yes" }), 400, "invalid_request", "trusted")
-    refused(await postClient({ trusted: true }), 400, "invalid_request", "trusted")
-    refused(await patch(client.id, { trusted: true }), 400, "invalid_request", "trusted")
+    refusedAt(await postMcp({ trusted: "yes" }), 400, "invalid_request", "trusted")
+    refusedAt(await postClient({ trusted: true }), 400, "invalid_request", "trusted")
+    refusedAt(await patch(client.id, { trusted: true }), 400, "invalid_request", "trusted")
   })
 })
 
@@ -188,15 +188,15 @@ describe("the time of a server's calls", () => {
   it("is a second to a day, for each tool too, and of a server only", async () => {
     for (const ms of [1_000, 86_400_000]) await created(postMcp({ timeoutMs: ms, toolTimeouts: { add: ms } }))
     for (const ms of [0, 999, 86_400_001, 1_000.5, "1000"]) {
-      refused(await postMcp({ timeoutMs: ms }), 400, "invalid_request", "timeoutMs")
-      refused(await postMcp({ toolTimeouts: { add: ms } }), 400, "invalid_request", "toolTimeouts.add")
+      refusedAt(await postMcp({ timeoutMs: ms }), 400, "invalid_request", "timeoutMs")
+      refusedAt(await postMcp({ toolTimeouts: { add: ms } }), 400, "invalid_request", "toolTimeouts.add")
     }
     refused(await postMcp({ toolTimeouts: { "not a name": 1_000 } }), 400, "invalid_request")
     const times = (many: number) => Object.fromEntries(Array.from({ length: many }, (_, i) => [`t${i}`, 1_000]))
     await created(postMcp({ toolTimeouts: times(512) }))
-    refused(await postMcp({ toolTimeouts: times(513) }), 400, "invalid_request", "toolTimeouts")
-    refused(await postClient({ timeoutMs: 1_000 }), 400, "invalid_request", "timeoutMs")
-    refused(await patch((await created(postClient())).id, { timeoutMs: 1_000 }), 400, "invalid_request", "timeoutMs")
+    refusedAt(await postMcp({ toolTimeouts: times(513) }), 400, "invalid_request", "toolTimeouts")
+    refusedAt(await postClient({ timeoutMs: 1_000 }), 400, "invalid_request", "timeoutMs")
+    refusedAt(await patch((await created(postClient())).id, { timeoutMs: 1_000 }), 400, "invalid_request", "timeoutMs")
   })
 })
 
@@ -306,7 +306,7 @@ describe("a namespace", () => {
       })
     }
     const { id } = await created(postClient())
-    refused(await patch(id, { namespace: "memory" }), 409, "namespace_taken", "namespace")
+    refusedAt(await patch(id, { namespace: "memory" }), 409, "namespace_taken", "namespace")
   })
 })
 

@@ -1,7 +1,7 @@
 /** Triggers: keys that bring events from outside to a few agents, and say where these come from. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Client, startServer, type TestServer } from "../setup/server.ts"
-import { absent, assertRefused as refused } from "./refused.ts"
+import { absent, assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
 
 let server: TestServer
@@ -55,7 +55,7 @@ describe("a trigger's key", () => {
     ["agents, though it is a user's", { kind: "user" }, "provider"],
     ["agents, though it is a plain key", { kind: undefined, provider: undefined }, "agentIds"]
   ])("with %s is refused", async (_, fields, path) => {
-    refused(await server.alpha.post("/v1/auth/keys", wanted(fields)), 400, "invalid_request", path)
+    refusedAt(await server.alpha.post("/v1/auth/keys", wanted(fields)), 400, "invalid_request", path)
   })
 
   it("names agents and feeds that are there", async () => {
@@ -63,16 +63,16 @@ describe("a trigger's key", () => {
       [agentId, absent("agt_")],
       [agentId, await makeAgent(server.beta)]
     ])
-      refused(await server.alpha.post("/v1/auth/keys", wanted({ agentIds })), 422, "agent_not_found", "agentIds[1]")
+      refusedAt(await server.alpha.post("/v1/auth/keys", wanted({ agentIds })), 422, "agent_not_found", "agentIds[1]")
     const archived = await makeAgent(server.alpha)
     await server.alpha.delete(`/v1/agents/${archived}`)
-    refused(
+    refusedAt(
       await server.alpha.post("/v1/auth/keys", wanted({ agentIds: [archived] })),
       422,
       "agent_not_found",
       "agentIds[0]"
     )
-    refused(
+    refusedAt(
       await server.alpha.post("/v1/auth/keys", wanted({ feedIds: [absent("feed_")] })),
       422,
       "feed_not_found",
@@ -152,7 +152,7 @@ describe("a trigger", () => {
       refused(await client.post(`/v1/threads/${id}/messages`, { content: text("x"), origin }), 404, "not_found")
     }
     for (const id of [otherId, absent("agt_"), await makeAgent(server.beta)])
-      refused(await client.post("/v1/threads", { agentId: id }), 422, "agent_not_found", "agentId")
+      refusedAt(await client.post("/v1/threads", { agentId: id }), 422, "agent_not_found", "agentId")
     assert.lengthOf((await server.alpha.get(`/v1/threads/${threadId}/queue`)).body.queue ?? [], 0)
   })
 
@@ -191,13 +191,13 @@ describe("an origin", () => {
     async (kind) => {
       const { client } = await issue({ name: "K", kind, scopes: ["read", "run"] })
       const threadId = await makeThread(client, agentId)
-      refused(
+      refusedAt(
         await client.post(`/v1/threads/${threadId}/messages`, { content: text("x"), origin }),
         403,
         "origin_not_allowed",
         "origin"
       )
-      refused(
+      refusedAt(
         await client.post("/v1/threads", { agentId, message: { content: text("x"), origin } }),
         403,
         "origin_not_allowed",

@@ -3,7 +3,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { sql } from "kysely"
 import { toUuid } from "../../src/domain/ids.ts"
 import { sharedServer, type TestServer } from "../setup/server.ts"
-import { assertRefused } from "./refused.ts"
+import { assertRefused } from "./refusals.ts"
 import { ended, logOf, makeAgent, makeThread, submit } from "./threadFixture.ts"
 import { isPast, makeGet } from "./edgeFixture.ts"
 

@@ -2,7 +2,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import { startServer, type TestServer } from "../setup/server.ts"
-import { assertRefused } from "./refused.ts"
+import { assertRefused } from "./refusals.ts"
 import { logOf, submit } from "./threadFixture.ts"
 import { assertSound, leavesMemory, only, outcomes, told, waitsOf } from "./toolFixture.ts"
 import {

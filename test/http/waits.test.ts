@@ -2,7 +2,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { limits } from "../../src/domain/limits.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
-import { assertRefused } from "./refused.ts"
+import { assertRefused, assertRefusedAt } from "./refusals.ts"
 import { submit } from "./threadFixture.ts"
 import { addRole, assertSound, only, outcomes, told, waitsOf } from "./toolFixture.ts"
 import { asking, decision, type Desk, failed, furnish, pathOf, resolved, result, type Wait } from "./waitFixture.ts"
@@ -79,7 +79,7 @@ describe.concurrent("the result of a call that a client executes", () => {
 
   it("is held to the tool's output schema, and the wait stays open", async () => {
     const { threadId, wait } = await park(desk.plain, [desk.tool("stamp")])
-    assertRefused(await say(threadId, wait, result("one")), 400, "invalid_request", "output")
+    assertRefusedAt(await say(threadId, wait, result("one")), 400, "invalid_request", "output")
     assert.strictEqual((await resolved(server.alpha, threadId, wait, result(1))).wait.state, "resolved")
   })
 
@@ -118,19 +118,19 @@ describe.concurrent("a decision", () => {
 
   it("that rewrites puts another input in place, if it fits the tool and the point", async () => {
     const { threadId, wait } = await asked()
-    assertRefused(
+    assertRefusedAt(
       await say(threadId, wait, decision("allow", { rewrite: { toolInput: { document: 7 } } })),
       400,
       "invalid_request",
       "rewrite.toolInput"
     )
-    assertRefused(
+    assertRefusedAt(
       await say(threadId, wait, decision("allow", { rewrite: { toolOutput: 1 } })),
       400,
       "invalid_request",
       "rewrite.toolOutput"
     )
-    assertRefused(
+    assertRefusedAt(
       await say(threadId, wait, decision("allow", { rewrite: { content: [{ type: "text", text: "x" }] } })),
       400,
       "invalid_request",
@@ -225,14 +225,14 @@ describe.concurrent("what a hook asks about", () => {
     const { threadId, wait } = await park(await desk.worker({ hooks: [asking("before_turn_start")] }), ["/say no"])
     assert.deepStrictEqual(await shown(threadId, wait), { content: text("/say no") })
     const rewrite = (content: ReadonlyArray<object>) => decision("allow", { rewrite: { content } })
-    assertRefused(await say(threadId, wait, rewrite([])), 400, "invalid_request", "rewrite.content")
-    assertRefused(
+    assertRefusedAt(await say(threadId, wait, rewrite([])), 400, "invalid_request", "rewrite.content")
+    assertRefusedAt(
       await say(threadId, wait, rewrite(text("x".repeat(limits.userTextBytes + 1)))),
       400,
       "invalid_request",
       "rewrite.content"
     )
-    assertRefused(
+    assertRefusedAt(
       await say(threadId, wait, rewrite([...text("x"), { type: "image", imageId: `img_${"a".repeat(64)}` }])),
       400,
       "invalid_request",
@@ -279,7 +279,7 @@ describe.concurrent("what a hook asks about", () => {
       "/say a draft"
     ])
     assert.deepStrictEqual(await shown(threadId, wait), { content: text("a draft") })
-    assertRefused(
+    assertRefusedAt(
       await say(threadId, wait, decision("allow", { rewrite: { content: [] } })),
       400,
       "invalid_request",
@@ -296,7 +296,7 @@ describe.concurrent("what a hook asks about", () => {
     )
     // As long as a response may be, which is longer than a message.
     const final = "y".repeat(limits.assistantTextBytes)
-    assertRefused(
+    assertRefusedAt(
       await say(threadId, wait, decision("allow", { rewrite: { content: text(`${final}y`) } })),
       400,
       "invalid_request",

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { Threads } from "../../actors/thread/Threads.ts"
 import { limits } from "../../src/domain/limits.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
-import { absent, assertRefused } from "./refused.ts"
+import { absent, assertRefused, assertRefusedAt } from "./refusals.ts"
 import { Watcher } from "./sse.ts"
 import { submit } from "./threadFixture.ts"
 import { assertSound, waitsOf } from "./toolFixture.ts"
@@ -166,7 +166,7 @@ describe.concurrent("a wait", () => {
         `${what} ${refused.text}`
       )
     }
-    assertRefused(
+    assertRefusedAt(
       await server.alpha.post(`${pathOf(threadId, wait)}/resolve?scope=thread`, decision("allow")),
       400,
       "invalid_request",
@@ -196,7 +196,7 @@ describe("waits are seen", () => {
       threadId
     )
     assert.deepStrictEqual((await detail(threadId)).inFlightWaitIds, [])
-    assertRefused(await server.alpha.get("/v1/threads?state=awaiting"), 400, "invalid_request", "state")
+    assertRefusedAt(await server.alpha.get("/v1/threads?state=awaiting"), 400, "invalid_request", "state")
   })
 
   it("on the streams of thread, agent and workspace, as they open and as they end", async () => {

@@ -19,7 +19,7 @@ import {
 } from "../hooks/hookServer.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
 import { until } from "../waiting.ts"
-import { absent, assertRefused as refused } from "./refused.ts"
+import { absent, assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
 import { makeWebhookTools, ok } from "./webhookFixture.ts"
 
@@ -251,8 +251,8 @@ describe("a delivery", () => {
       async () => (await deliveries(client, webhook.id, "?state=delivered")).length === 3
     )
     refused(await client.post(`${path}/deliveries/${absent("whd_")}/redeliver`), 404, "not_found")
-    refused(await client.post(`${path}/resend`, {}), 400, "invalid_request", "from")
-    refused(await client.post(`${path}/resend`, { from: "soon" }), 400, "invalid_request", "from")
+    refusedAt(await client.post(`${path}/resend`, {}), 400, "invalid_request", "from")
+    refusedAt(await client.post(`${path}/resend`, { from: "soon" }), 400, "invalid_request", "from")
   })
 
   it("is listed newest first, by state, page by page", async () => {
@@ -273,7 +273,7 @@ describe("a delivery", () => {
       ids
     )
     assert.deepStrictEqual(await deliveries(client, webhook.id, "?state=failed"), [])
-    refused(await client.get(`${path}?state=lost`), 400, "invalid_request", "state")
+    refusedAt(await client.get(`${path}?state=lost`), 400, "invalid_request", "state")
   })
 })
 

@@ -7,7 +7,7 @@ import { eventTypes } from "../../src/webhooks/webhook.ts"
 import { type HookServer, startHookServer } from "../hooks/hookServer.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
 import { until } from "../waiting.ts"
-import { assertRefused as refused } from "./refused.ts"
+import { assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
 import { makeWebhookTools, ok, input } from "./webhookFixture.ts"
 
@@ -76,7 +76,7 @@ describe("a webhook", () => {
       [changed.body.webhook.events, changed.body.webhook.description, changed.headers.get("etag")],
       [["wait.created"], undefined, `"2"`]
     )
-    refused(
+    refusedAt(
       await client.patch(path, { description: "x" }, { "if-match": `"1"` }),
       412,
       "precondition_failed",
@@ -84,7 +84,7 @@ describe("a webhook", () => {
     )
     const same = await client.patch(path, { events: ["wait.created"] })
     assert.deepStrictEqual([same.headers.get("etag"), same.body], [`"2"`, changed.body])
-    refused(await client.delete(path, { "if-match": `"1"` }), 412, "precondition_failed", "If-Match")
+    refusedAt(await client.delete(path, { "if-match": `"1"` }), 412, "precondition_failed", "If-Match")
     assert.strictEqual((await client.delete(path)).status, 204)
     refused(await client.get(path), 404, "not_found")
     refused(await client.delete(path), 404, "not_found")
@@ -102,7 +102,7 @@ describe("a webhook", () => {
     ["an agent that is none", { agentId: 1 }, "agentId"],
     ["a description with a control character", { description: "\u0000" }, "description"]
   ])("with %s is refused by the name of the field", async (_, more, path) => {
-    refused(await post(more), 400, "invalid_request", path)
+    refusedAt(await post(more), 400, "invalid_request", path)
   })
 
   it("with an unknown event is told which there are", async () => {
@@ -118,16 +118,21 @@ describe("a webhook", () => {
       description: "é".repeat(limits.webhookDescriptionBytes / 2)
     }
     const { webhook } = await create(most, client)
-    refused(await post({ ...most, url: `${most.url}a` }, client), 400, "invalid_request", "url")
-    refused(await post({ ...most, description: `${most.description}a` }, client), 400, "invalid_request", "description")
-    refused(await client.patch(`/v1/webhooks/${webhook.id}`, { url: `${most.url}a` }), 400, "invalid_request", "url")
+    refusedAt(await post({ ...most, url: `${most.url}a` }, client), 400, "invalid_request", "url")
+    refusedAt(
+      await post({ ...most, description: `${most.description}a` }, client),
+      400,
+      "invalid_request",
+      "description"
+    )
+    refusedAt(await client.patch(`/v1/webhooks/${webhook.id}`, { url: `${most.url}a` }), 400, "invalid_request", "url")
   })
 
   it("may name an agent of its workspace, no other", async () => {
     const foreign = await makeAgent(server.beta)
-    refused(await post({ agentId: foreign }), 422, "agent_not_found", "agentId")
+    refusedAt(await post({ agentId: foreign }), 422, "agent_not_found", "agentId")
     const { webhook } = await create()
-    refused(
+    refusedAt(
       await server.alpha.patch(`/v1/webhooks/${webhook.id}`, { agentId: foreign }),
       422,
       "agent_not_found",
@@ -167,7 +172,7 @@ describe("a webhook", () => {
     const careful = await startServer({ outbound: { allowPrivateNetwork: false } })
     try {
       for (const url of ["http://receiver.example/", "https://127.0.0.1/", "https://169.254.169.254/latest"])
-        refused(await post({ url }, careful.alpha), 400, "invalid_request", "url")
+        refusedAt(await post({ url }, careful.alpha), 400, "invalid_request", "url")
     } finally {
       await careful.stop()
     }
@@ -331,7 +336,12 @@ describe("the secret of a webhook", () => {
     assert.deepStrictEqual((await received(endpoint, 2))[1]?.signedBy, [last])
     const most = limits.webhookOverlapSeconds.most
     assert.strictEqual((await client.post(`${path}/rotate`, { overlapSeconds: most })).status, 200)
-    refused(await client.post(`${path}/rotate`, { overlapSeconds: most + 1 }), 400, "invalid_request", "overlapSeconds")
-    refused(await client.post(`${path}/rotate`, { overlapSeconds: -1 }), 400, "invalid_request", "overlapSeconds")
+    refusedAt(
+      await client.post(`${path}/rotate`, { overlapSeconds: most + 1 }),
+      400,
+      "invalid_request",
+      "overlapSeconds"
+    )
+    refusedAt(await client.post(`${path}/rotate`, { overlapSeconds: -1 }), 400, "invalid_request", "overlapSeconds")
   })
 })

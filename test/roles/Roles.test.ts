@@ -6,7 +6,7 @@ import { Roles } from "../../src/roles/Roles.ts"
 import { deleteRole, patchRole } from "../../src/roles/rows.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
 import { countStatements } from "../setup/statements.ts"
-import { absent } from "../http/refused.ts"
+import { absent } from "../http/refusals.ts"
 import { eventually } from "../waiting.ts"
 
 let server: TestServer
