@@ -45,9 +45,7 @@ const spentBy = async (agentId: string) => {
   const threadId = await makeThread(alpha, agentId)
   return (await alpha.get(`/v1/threads/${threadId}`)).body.budgetSpend.spent as number
 }
-const run = (statement: ReturnType<typeof sql>) =>
-  server.runtime.runPromise(server.database.run("test", (db) => statement.execute(db)))
-const reservations = async () => (await run(sql`select * from reservations`)).rows
+const reservations = async () => (await server.query(sql`select * from reservations`)).rows
 const costOf = async (threadId: string) =>
   (await alpha.get(`/v1/threads/${threadId}`)).body.usage.estimatedCost as number
 const failures = (log: ReadonlyArray<Event>) => only(log, "turn_failed").map(({ failureCode }) => failureCode)
@@ -176,7 +174,7 @@ describe("an agent's budget", () => {
     await eventually(async () => (await reservations()).length > 0, "it is reserved")
     const before = await reservations()
     // As if its node had died: another one loads it, and asks the model again.
-    await run(sql`update heads set owner = null, epoch = epoch + 1 where id = ${toUuid(threadId)}`)
+    await server.query(sql`update heads set owner = null, epoch = epoch + 1 where id = ${toUuid(threadId)}`)
     await other.at(alpha).post(`/v1/threads/${threadId}/messages`, { content: text("and then"), mode: "queue" })
     assert.deepStrictEqual(await reservations(), before)
     const log = await logOf(alpha, threadId, (log) => log.some(({ type }) => type === "turn_completed"))
@@ -248,8 +246,8 @@ describe("a thread's maxCost that is set after it has cost something", () => {
       )
     assert.strictEqual(await reserve(1), "reserved")
     // A question's call is told of: its append books it on the thread that asked, whose head knows nothing of it yet.
-    await run(sql`delete from reservations where subject = ${toUuid(agentId)}`)
-    await run(sql`insert into thread_spend (workspace, thread, amount)
+    await server.query(sql`delete from reservations where subject = ${toUuid(agentId)}`)
+    await server.query(sql`insert into thread_spend (workspace, thread, amount)
       values (${toUuid(workspaces.alpha)}, ${toUuid(threadId)}, 0.05)
       on conflict (workspace, thread) do update set amount = thread_spend.amount + excluded.amount`)
     assert.strictEqual(await reserve(2), "thread_cost_exceeded")
@@ -260,12 +258,16 @@ describe("chores of budgets", () => {
   const space = () => toUuid(server.workspaces.alpha)
   const minute = () => Math.floor(Date.now() / 60_000)
   const rowsOf = async (agentId: string) =>
-    (await run(sql`select minute, amount from spend_by_node where subject = ${toUuid(agentId)} order by minute`)).rows
+    (
+      await server.query(
+        sql`select minute, amount from spend_by_node where subject = ${toUuid(agentId)} order by minute`
+      )
+    ).rows
 
   it("book a reservation that nobody told of after 15 minutes, with its prompt's price", async () => {
     const agentId = await agentWith({ limit: 1, window: "total" })
     const reserve = (minutes: number) =>
-      run(sql`insert into reservations (workspace, id, subject, threads, amount, prompt, created_at)
+      server.query(sql`insert into reservations (workspace, id, subject, threads, amount, prompt, created_at)
         values (${space()}, gen_random_uuid(), ${toUuid(agentId)}, array[gen_random_uuid()], 0.5, 0.25,
           now() - make_interval(mins => ${minutes}))`)
     await reserve(14)
@@ -277,7 +279,7 @@ describe("chores of budgets", () => {
       [0.25]
     )
     assert.strictEqual((await reservations()).length, 1)
-    await run(sql`delete from reservations`)
+    await server.query(sql`delete from reservations`)
   })
 
   it("roll minutes up: into hours after 25 of them, into one row after eight days; the sum stays", async () => {
@@ -285,7 +287,7 @@ describe("chores of budgets", () => {
     const now = minute()
     const [recent, old, ancient] = [now - 1_400, now - 2_000, now - 20_000]
     const book = (at: number, node: number) =>
-      run(sql`insert into spend_by_node (workspace, subject, minute, node, amount) values (${space()},
+      server.query(sql`insert into spend_by_node (workspace, subject, minute, node, amount) values (${space()},
         ${toUuid(agentId)}, ${at}, ${`00000000-0000-4000-8000-00000000000${node}`}, 0.125)`)
     for (const at of [recent, recent + 1, old - (old % 60), old - (old % 60) + 7, ancient, ancient + 90])
       for (const node of [1, 2]) await book(at, node)
@@ -322,7 +324,7 @@ describe("what an agent with a budget for all time has spent", () => {
     assert.strictEqual(await reserveFor(agentId, threadId, 1e-6), "reserved")
     assert.strictEqual(await reserveFor(agentId, threadId, left), "budget_exceeded")
     assert.strictEqual(await reserveFor(agentId, threadId, left - 2e-6), "reserved")
-    await run(sql`delete from reservations where subject = ${toUuid(agentId)}`)
+    await server.query(sql`delete from reservations where subject = ${toUuid(agentId)}`)
   }
 
   it("is summed up to an hour ago, and counts with what came since, also once that is rolled up or the sum is old", async () => {
@@ -330,11 +332,11 @@ describe("what an agent with a budget for all time has spent", () => {
     const threadId = await makeThread(alpha, agentId)
     const now = Math.floor(Date.now() / 60_000)
     const book = (minutesAgo: number) =>
-      run(sql`insert into spend_by_node (workspace, subject, minute, node, amount) values
+      server.query(sql`insert into spend_by_node (workspace, subject, minute, node, amount) values
         (${toUuid(server.workspaces.alpha)}, ${toUuid(agentId)}, ${now - minutesAgo},
           '00000000-0000-4000-8000-000000000001', 0.125)`)
     const total = async () =>
-      (await run(sql`select until, amount from spend_totals where subject = ${toUuid(agentId)}`)).rows[0] as
+      (await server.query(sql`select until, amount from spend_totals where subject = ${toUuid(agentId)}`)).rows[0] as
         | { readonly until: number; readonly amount: number }
         | undefined
     const work = <A, E>(effect: Effect.Effect<A, E, Database | Lease>) => server.runtime.runPromise(effect)
@@ -346,7 +348,7 @@ describe("what an agent with a budget for all time has spent", () => {
     await work(rollUpSpend())
     await isLeft(agentId, threadId, 10 - 5 * 0.125)
     // It goes on from where it was, and is left alone where nothing has come.
-    await run(sql`update spend_totals set until = until - 20 where subject = ${toUuid(agentId)}`)
+    await server.query(sql`update spend_totals set until = until - 20 where subject = ${toUuid(agentId)}`)
     assert.strictEqual(await work(totalSpend()), 0)
     await book(70)
     await isLeft(agentId, threadId, 10 - 6 * 0.125)
@@ -354,7 +356,9 @@ describe("what an agent with a budget for all time has spent", () => {
     assert.strictEqual((await total())?.amount, 5 * 0.125)
     await isLeft(agentId, threadId, 10 - 6 * 0.125)
     // Of the day before: what came since may be rolled up already.
-    await run(sql`update spend_totals set until = ${now - 1_500}, amount = 0 where subject = ${toUuid(agentId)}`)
+    await server.query(
+      sql`update spend_totals set until = ${now - 1_500}, amount = 0 where subject = ${toUuid(agentId)}`
+    )
     await isLeft(agentId, threadId, 10 - 6 * 0.125)
     assert.strictEqual(await work(totalSpend()), 1)
     assert.strictEqual((await total())?.amount, 5 * 0.125)

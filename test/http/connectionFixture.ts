@@ -1,7 +1,6 @@
 /** Connections as tests make and use them. */
 import { assert } from "@effect/vitest"
 import { Redacted } from "effect"
-import type { sql } from "kysely"
 import { Connections } from "../../src/connections/Connections.ts"
 import type { TestServer } from "../setup/server.ts"
 
@@ -43,7 +42,5 @@ export const makeConnectionTools = (server: () => TestServer) => {
         return { signing: found.secrets.map(Redacted.value) }
     }
   }
-  const run = (statement: ReturnType<typeof sql>) =>
-    server().runtime.runPromise(server().database.run("test", (db) => statement.execute(db)))
-  return { create, post, run, secretOf, used }
+  return { create, post, secretOf, used }
 }

@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-const { create, post, run, secretOf, used } = makeConnectionTools(() => server)
+const { create, post, secretOf, used } = makeConnectionTools(() => server)
 
 describe("the header that a secret goes into", () => {
   const headerOf = async (id: string) => {
@@ -152,7 +152,7 @@ describe("where a secret may be sent", () => {
 
   it("is nowhere for a connection from before it had to be said: it may be renamed, and gets a new secret with hosts only", async () => {
     const { id } = await create()
-    await run(sql`update connections set body = (body::jsonb - 'allowedHosts')::json where id = ${toUuid(id)}`)
+    await server.query(sql`update connections set body = (body::jsonb - 'allowedHosts')::json where id = ${toUuid(id)}`)
     assert.deepStrictEqual((await used(id))?.reach, { hosts: [] })
     const patch = (body: object) => server.alpha.patch(`/v1/connections/${id}`, body)
     assert.deepStrictEqual([(await patch({})).status, (await patch({ name: "old" })).status], [200, 200])
@@ -193,10 +193,10 @@ describe("the use of a connection", () => {
       await create({ secret: { token: "one-secret-token" } }),
       await create({ secret: { token: "two-secret-token" } })
     ]
-    await run(sql`update connections set sealed = (select sealed from connections where id = ${toUuid(two.id)})
+    await server.query(sql`update connections set sealed = (select sealed from connections where id = ${toUuid(two.id)})
       where id = ${toUuid(one.id)}`)
     assert.deepStrictEqual([await secretOf(one.id), await secretOf(two.id)], [undefined, { token: "two-secret-token" }])
-    await run(sql`update connections set sealed = overlay(sealed placing 'AAAA' from length(sealed) - 8)
+    await server.query(sql`update connections set sealed = overlay(sealed placing 'AAAA' from length(sealed) - 8)
       where id = ${toUuid(two.id)}`)
     assert.isUndefined(await secretOf(two.id))
   })

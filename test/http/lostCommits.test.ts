@@ -101,8 +101,6 @@ const space = async (): Promise<Space> => {
     }
   }
 }
-const run = (statement: ReturnType<typeof sql>) =>
-  server.runtime.runPromise(server.database.run("test", (db) => statement.execute(db)))
 
 const ok: Reply = json({}, 204)
 
@@ -117,7 +115,7 @@ const told = async ({ client, post, workspace }: Space, ...replies: readonly [Re
   const begin = async () => (await post(`${path}/test`)).delivery.eventId as string
   /** As if the minute after a loss, or the pause after a failure, were over. */
   const hurry = () =>
-    run(sql`update webhook_deliveries set next_at = now()
+    server.query(sql`update webhook_deliveries set next_at = now()
       where workspace = ${toUuid(workspace)}::uuid and state = 'pending'`)
   return {
     webhookId: webhook.id as string,
@@ -199,7 +197,7 @@ const scenarios: Readonly<Record<string, () => Promise<void>>> = {
   "an endpoint that has failed for too long": async () => {
     const { begin, ended, endpoint, shown, webhookId } = await told(await space(), status(500))
     const { webhookFailingSeconds: seconds, webhookFailures: count } = limits
-    await run(sql`update webhooks set failures = ${count - 1}, failing_since = now() - make_interval(secs => ${seconds})
+    await server.query(sql`update webhooks set failures = ${count - 1}, failing_since = now() - make_interval(secs => ${seconds})
       where id = ${toUuid(webhookId)}::uuid`)
     const eventId = await begin()
     await ended("failed")

@@ -63,4 +63,4 @@ export const change = (
   server: TestServer,
   work: (id: string) => ReturnType<typeof sql>,
   { id }: { readonly id: string }
-) => server.runtime.runPromise(server.database.run("test", (db) => work(toUuid(id)).execute(db)))
+) => server.query(work(toUuid(id)))

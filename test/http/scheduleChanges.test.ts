@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-const { get, make, pathOf, query, run, runsOf, settled } = makeScheduleTools(
+const { get, make, pathOf, run, runsOf, settled } = makeScheduleTools(
   () => server,
   () => agentId
 )
@@ -30,14 +30,14 @@ describe("a change", () => {
     const id = toUuid(schedule.id)
     const instant = Date.now() - ms
     const carry = await until("nobody has it", async () => {
-      const { rows } = await query(sql`select carry from heads where id = ${id}::uuid and owner is null`)
+      const { rows } = await server.query(sql`select carry from heads where id = ${id}::uuid and owner is null`)
       const [row] = rows as Array<{ carry: string }>
       const read = row && JSON.parse(long(row.carry))
       return read?.next ? read : undefined
     })
     const changed = short(JSON.stringify({ ...carry, next: { instant, moment: instant } }))
     const at = new Date(instant).toISOString()
-    await query(sql`with h as (update heads set carry = ${changed} where id = ${id}::uuid)
+    await server.query(sql`with h as (update heads set carry = ${changed} where id = ${id}::uuid)
       update schedules set body = (body::jsonb || ${JSON.stringify({ trigger: { type: "once", at } })}::jsonb)::json,
         anchor = ${new Date(instant - 60_000)} where id = ${id}::uuid`)
     return at

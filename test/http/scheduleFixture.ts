@@ -1,6 +1,5 @@
 /** Schedules as tests make them, and what becomes of their runs. */
 import { assert } from "@effect/vitest"
-import type { sql } from "kysely"
 import { sharing, startServer, type TestServer } from "../setup/server.ts"
 import { until } from "../waiting.ts"
 import { text } from "./threadFixture.ts"
@@ -44,7 +43,5 @@ export const makeScheduleTools = (server: () => TestServer, agentId: () => strin
     assert.strictEqual(answer.status, 201, answer.text)
     return answer.body.run
   }
-  const query = (statement: ReturnType<typeof sql>) =>
-    server().runtime.runPromise(server().database.run("test", (db) => statement.execute(db)))
-  return { get, make, pathOf, query, run, runsOf, schedules, settled }
+  return { get, make, pathOf, run, runsOf, schedules, settled }
 }

@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-const { get, make, pathOf, query, run, schedules, settled } = makeScheduleTools(
+const { get, make, pathOf, run, schedules, settled } = makeScheduleTools(
   () => server,
   () => agentId
 )
@@ -105,7 +105,7 @@ describe("a moment that comes", () => {
     const neglected = async (schedule: { id: string }, ms: number) => {
       const id = toUuid(schedule.id)
       const carry = await until("nobody has it", async () => {
-        const { rows } = await query(sql`select carry, owner from heads where id = ${id}::uuid`)
+        const { rows } = await server.query(sql`select carry, owner from heads where id = ${id}::uuid`)
         const [row] = rows as Array<{ carry: string; owner: string | null }>
         if (row === undefined || row.owner !== null) return undefined
         const read = JSON.parse(long(row.carry))
@@ -113,7 +113,7 @@ describe("a moment that comes", () => {
       })
       const instant = carry.next.instant - Math.ceil((carry.next.instant - Date.now() + ms) / 60_000) * 60_000
       const changed = short(JSON.stringify({ ...carry, next: { instant, moment: instant } }))
-      await query(sql`with one as (update heads set carry = ${changed}, runnable_at = now() where id = ${id}::uuid
+      await server.query(sql`with one as (update heads set carry = ${changed}, runnable_at = now() where id = ${id}::uuid
         returning id) insert into agenda (at, actors) select now(), array[id] from one`)
       return instant
     }
@@ -141,7 +141,7 @@ describe("a moment that comes", () => {
   it("is of the settings of now: a change that the schedule has not heard of yet moves it, or keeps it from firing", async () => {
     /** A change as it is before its word has come to the schedule's actor. */
     const changed = (schedule: { id: string }, settings: object) =>
-      query(sql`update schedules set body = (body::jsonb || ${JSON.stringify(settings)}::jsonb)::json, rev = rev + 1,
+      server.query(sql`update schedules set body = (body::jsonb || ${JSON.stringify(settings)}::jsonb)::json, rev = rev + 1,
         anchor = now(), updated_at = now() where id = ${toUuid(schedule.id)}::uuid`)
     const at = new Date(Date.now() + 86_400_000).toISOString()
     const off = await make({ trigger: { type: "once", at: soon(1_500) } })

@@ -26,7 +26,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-const { append, listed, makeFeed, read, run, subscribe, subscribed, toldTimes } = makeSubscriptionTools(() => server)
+const { append, listed, makeFeed, read, subscribe, subscribed, toldTimes } = makeSubscriptionTools(() => server)
 
 describe("subscriptions as resources", () => {
   it("are changed by a merge patch under their ETag, listed by agent and feed, and deleted", async () => {
@@ -144,7 +144,7 @@ describe("subscriptions as resources", () => {
     const feedId = await makeFeed()
     // As if they were being made.
     const fill = (count: number, agent: string, feed: string) =>
-      run(sql`insert into subscribers (workspace, feed, id, agent, listed, include_self, created_at)
+      server.query(sql`insert into subscribers (workspace, feed, id, agent, listed, include_self, created_at)
         select ${toUuid(server.workspaces.alpha)}::uuid, ${toUuid(feed)}::uuid, gen_random_uuid(), ${toUuid(agent)}::uuid,
           false, false, clock_timestamp() + n * interval '1 millisecond' from generate_series(1, ${count}::int) n`)
     await fill(limits.subscriptionsPerAgent - 1, agentId, await makeFeed())
@@ -159,18 +159,18 @@ describe("subscriptions as resources", () => {
     const [agentId, feedId] = [await makeAgent(server.alpha), await makeFeed()]
     const born = await subscribed(agentId, feedId)
     const taken = (age: string) =>
-      run(sql`insert into subscribers (workspace, feed, id, agent, listed, include_self, created_at)
+      server.query(sql`insert into subscribers (workspace, feed, id, agent, listed, include_self, created_at)
         values (${toUuid(server.workspaces.alpha)}::uuid, ${toUuid(feedId)}::uuid, gen_random_uuid(),
           ${toUuid(agentId)}::uuid, false, false, clock_timestamp() - ${age}::interval)`)
     await taken("59 minutes")
     await taken("61 minutes")
-    await run(
+    await server.query(
       sql`update subscribers set created_at = created_at - interval '1 day' where id = ${toUuid(born.id)}::uuid`
     )
     assert.strictEqual(await server.runtime.runPromise(forgetUnborn()), 1)
-    const places = () => run(sql`select id from subscribers where feed = ${toUuid(feedId)}::uuid`)
+    const places = () => server.query(sql`select id from subscribers where feed = ${toUuid(feedId)}::uuid`)
     assert.lengthOf((await places()).rows, 2)
-    await run(sql`delete from subscribers where feed = ${toUuid(feedId)}::uuid`)
+    await server.query(sql`delete from subscribers where feed = ${toUuid(feedId)}::uuid`)
     // As its actor does with every change.
     const as = { listed: true, condition: undefined, includeSelf: false }
     await server.runtime.runPromise(
@@ -217,14 +217,14 @@ describe("a change that the feed has not heard of", () => {
   /** While its feed cannot be told: as if an append held its row for too long, each time. */
   const untold = async <A>(id: string, flow: () => Promise<A>): Promise<A> => {
     const name = sql.table(`untold_${fresh("t").replaceAll("-", "_")}`)
-    await run(sql`create function ${name}() returns trigger language plpgsql as $$ begin
+    await server.query(sql`create function ${name}() returns trigger language plpgsql as $$ begin
       raise exception 'held' using errcode = 'lock_not_available'; end $$`)
-    await run(sql`create trigger ${name} before insert on subscribers for each row
+    await server.query(sql`create trigger ${name} before insert on subscribers for each row
       when (new.id = ${sql.lit(toUuid(id))}::uuid) execute function ${name}()`)
     try {
       return await flow()
     } finally {
-      await run(sql`drop function ${name} cascade`)
+      await server.query(sql`drop function ${name} cascade`)
     }
   }
 
@@ -249,14 +249,14 @@ describe("a change that the feed has not heard of", () => {
     await untold(id, async () => {
       await server.alpha.patch(`/v1/subscriptions/${id}`, { enabled: false })
       // As by a node that dies before it hears of it.
-      await run(
+      await server.query(
         sql`update subscribers set listed = false, told_version = 2, told_seq = 2 where id = ${toUuid(id)}::uuid`
       )
-      await run(sql`update feeds set subscribers_rev = subscribers_rev + 1 where id = ${toUuid(feedId)}::uuid`)
+      await server.query(sql`update feeds set subscribers_rev = subscribers_rev + 1 where id = ${toUuid(feedId)}::uuid`)
       await append(feedId, "three")
       assert.include(await read(id), { cursor: 2, pendingCount: 1 })
     })
-    const isHeard = () => run(sql<{ carry: string }>`select carry from heads where id = ${toUuid(id)}::uuid`)
+    const isHeard = () => server.query(sql<{ carry: string }>`select carry from heads where id = ${toUuid(id)}::uuid`)
     await until("it to hear", async () => JSON.parse((await isHeard()).rows[0]?.carry ?? "{}").listing === null)
     assert.include(await read(id), { cursor: 2, pendingCount: 1 })
   })
@@ -282,14 +282,14 @@ describe("another condition", () => {
   const flooded = async (id: string, flow: () => Promise<void>) => {
     const name = `flood_${fresh("t").replaceAll("-", "_")}`
     const row = sql`old.workspace, ${sql.lit(id)} || ' flood ' || clock_timestamp(), old.actor, old.kind, old.command`
-    await run(sql`create function ${sql.table(name)}() returns trigger language plpgsql as $$ begin
+    await server.query(sql`create function ${sql.table(name)}() returns trigger language plpgsql as $$ begin
       insert into inbox (workspace, id, actor, kind, command) select ${row}; return null; end $$`)
-    await run(sql`create trigger ${sql.table(name)} after delete on inbox for each row
+    await server.query(sql`create trigger ${sql.table(name)} after delete on inbox for each row
       when (old.actor = ${sql.lit(toUuid(id))}::uuid) execute function ${sql.table(name)}()`)
     try {
       await flow()
     } finally {
-      await run(sql`drop function ${sql.table(name)} cascade`)
+      await server.query(sql`drop function ${sql.table(name)} cascade`)
     }
   }
 
@@ -327,7 +327,7 @@ describe("a feed that is told of a change", () => {
         )
       )
     const listed = async () => {
-      const { rows } = await run(sql<{ readonly listed: boolean }>`select listed from subscribers
+      const { rows } = await server.query(sql<{ readonly listed: boolean }>`select listed from subscribers
         where id = ${toUuid(id)}::uuid`)
       return rows.map(({ listed }) => listed)
     }

@@ -17,7 +17,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-const { append, listed, makeFeed, read, run, status, statusOf, subscribe, subscribed, toldTimes, toldTo } =
+const { append, listed, makeFeed, read, status, statusOf, subscribe, subscribed, toldTimes, toldTo } =
   makeSubscriptionTools(() => server)
 
 describe("what takes a subscription its feed or its agent", () => {
@@ -44,7 +44,7 @@ describe("what takes a subscription its feed or its agent", () => {
     const feedId = await makeFeed()
     const { id } = await subscribed(await makeAgent(server.alpha), feedId)
     // As it is while that word is on its way.
-    await run(sql`update feeds set archived_at = now() where id = ${toUuid(feedId)}::uuid`)
+    await server.query(sql`update feeds set archived_at = now() where id = ${toUuid(feedId)}::uuid`)
     for (const patch of [{ intent: "Read it." }, { enabled: false }]) {
       const patched = await server.alpha.patch(`/v1/subscriptions/${id}`, patch)
       assert.include(patched.body, { enabled: false, disabledReason: "feed_archived" }, patched.text)

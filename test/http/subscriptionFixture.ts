@@ -60,16 +60,17 @@ export const makeSubscriptionTools = (server: () => TestServer) => {
       const found = await read(id)
       return found.lastStatus === wanted && found
     })
-  const run = <Row>(statement: ReturnType<typeof sql<Row>>) =>
-    server().runtime.runPromise(server().database.run("test", (db) => statement.execute(db)))
   const statusOf = async (id: string) =>
-    ((await run(sql`select status from heads where id = ${toUuid(id)}::uuid`)).rows[0] as any)?.status as string
+    ((await server().query(sql`select status from heads where id = ${toUuid(id)}::uuid`)).rows[0] as any)
+      ?.status as string
 
   /** Its feed knows of its last change. */
   const listed = (id: string) =>
     until("told", async () => {
-      const { rows } = await run(sql`select condition from subscribers where id = ${toUuid(id)}::uuid and listed`)
+      const { rows } = await server().query(
+        sql`select condition from subscribers where id = ${toUuid(id)}::uuid and listed`
+      )
       return (rows[0] as any)?.condition === (await read(id)).condition
     })
-  return { append, listed, makeFeed, read, run, status, statusOf, subscribe, subscribed, toldTimes, toldTo }
+  return { append, listed, makeFeed, read, status, statusOf, subscribe, subscribed, toldTimes, toldTo }
 }

@@ -23,8 +23,9 @@ afterAll(async () => {
   await server.stop()
 })
 
-const { append, makeFeed, read, run, status, statusOf, subscribe, subscribed, toldTimes, toldTo } =
-  makeSubscriptionTools(() => server)
+const { append, makeFeed, read, status, statusOf, subscribe, subscribed, toldTimes, toldTo } = makeSubscriptionTools(
+  () => server
+)
 
 describe("a subscription", () => {
   it("wakes its agent with a message that matches, in a thread of its own, and says so", async () => {
@@ -297,7 +298,7 @@ describe("the cursor", () => {
     const feedId = await makeFeed()
     const agentId = await makeAgent(server.alpha)
     await append(feedId, "one", "two")
-    await run(sql`update feeds set first_seq = 3 where id = ${toUuid(feedId)}::uuid`)
+    await server.query(sql`update feeds set first_seq = 3 where id = ${toUuid(feedId)}::uuid`)
     const { id } = await subscribed(agentId, feedId, { cursor: 0 })
     const found = await status(id, "dismissed")
     assert.include(found, { cursor: 2, lastReason: "messages_trimmed" })
@@ -340,11 +341,14 @@ describe("the screen", () => {
     const { id } = await subscribed(agentId, feedId, { screen: { model: paid } })
     await append(feedId, "first\n/say no")
     await status(id, "dismissed")
-    const spent = await run(
+    const spent = await server.query(
       sql`select sum(amount)::float8 as amount from spent where subject = ${toUuid(agentId)}::uuid`
     )
     assert.isAbove((spent.rows[0] as any).amount, 0)
-    assert.lengthOf((await run(sql`select from reservations where subject = ${toUuid(agentId)}::uuid`)).rows, 0)
+    assert.lengthOf(
+      (await server.query(sql`select from reservations where subject = ${toUuid(agentId)}::uuid`)).rows,
+      0
+    )
     await append(feedId, "second")
     const failed = await status(id, "failed")
     assert.include(failed, { enabled: true, pendingCount: 1 })

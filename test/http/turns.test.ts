@@ -1,6 +1,6 @@
 /** The turns of a thread as a list, and threads by their status and by what caused them. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { type RawBuilder, sql } from "kysely"
+import { sql } from "kysely"
 import { toUuid } from "../../src/domain/ids.ts"
 import { limits } from "../../src/domain/limits.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
@@ -13,9 +13,6 @@ beforeAll(async () => {
   server = await startServer()
 })
 afterAll(() => server.stop())
-
-const write = (statement: RawBuilder<unknown>) =>
-  server.runtime.runPromise(server.database.run("test", (db) => statement.execute(db)))
 
 interface Turn {
   readonly turnId: string
@@ -122,9 +119,9 @@ describe("the turns of a thread", () => {
     }
     // The second gets as many responses more as are looked at, and its end behind them.
     const more = limits.turnEventsLookedAt
-    await write(sql`update facts set pos = pos + ${more}, seq = seq + ${more}
+    await server.query(sql`update facts set pos = pos + ${more}, seq = seq + ${more}
       where actor = ${toUuid(threadId)}::uuid and seq = 6`)
-    await write(sql`insert into facts (actor, at, pos, seq, n, turn, event)
+    await server.query(sql`insert into facts (actor, at, pos, seq, n, turn, event)
       select f.actor, f.at, f.pos + i, f.seq + i, 0, f.turn, f.event from facts f, generate_series(1, ${more}) i
       where f.actor = ${toUuid(threadId)}::uuid and f.seq = 5`)
     for (const order of ["desc", "asc"]) {
@@ -185,10 +182,10 @@ describe("threads of a status", () => {
     const [old, one] = [await makeThread(server.alpha, agentId), await makeThread(server.alpha, agentId)]
     await submit(server.alpha, old, "/error model_error")
     await logOf(server.alpha, old, ended(1))
-    await write(sql`update heads set touched = touched - 1, updated_at = updated_at - interval '1 minute'
+    await server.query(sql`update heads set touched = touched - 1, updated_at = updated_at - interval '1 minute'
       where id = ${toUuid(old)}::uuid`)
     // As many newer ones at rest as are looked at, and one more.
-    await write(sql`insert into heads (workspace, id, parent, created_at, kind, attributes, owner, epoch, pos, seq, rev, touched,
+    await server.query(sql`insert into heads (workspace, id, parent, created_at, kind, attributes, owner, epoch, pos, seq, rev, touched,
         updated_at, since, runnable_at, status, carry)
       select workspace, gen_random_uuid(), parent, created_at, kind, attributes, null, 0, 0, 0, 1, touched, updated_at,
         null, null, 'idle', carry from heads, generate_series(1, ${limits.threadsLookedAt})

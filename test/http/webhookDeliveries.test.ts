@@ -34,7 +34,7 @@ afterAll(async () => {
   await hooks.stop()
 })
 
-const { create, deliveries, delivery, ownSpace, received, run, test } = makeWebhookTools(
+const { create, deliveries, delivery, ownSpace, received, test } = makeWebhookTools(
   () => server,
   () => hooks
 )
@@ -140,14 +140,16 @@ describe("a delivery", () => {
     await answered(0, status(500))
     await delivery(client, webhook.id, (one) => one.attempts === 1)
     // As if all but one of the pauses were over.
-    await run(sql`update webhook_deliveries set attempts = ${limits.webhookAttempts - 1}, next_at = now()
+    await server.query(sql`update webhook_deliveries set attempts = ${limits.webhookAttempts - 1}, next_at = now()
       where id = ${toUuid(id)}::uuid`)
     await until("the last attempt is under way", async () => answers[1])
     const again = await client.post(`/v1/webhooks/${webhook.id}/deliveries/${id}/redeliver`)
     assert.strictEqual(again.status, 200, again.text)
     await answered(1, status(500))
     await until("the failure is written down", async () => {
-      const { rows } = await run(sql`select from webhooks where id = ${toUuid(webhook.id)}::uuid and failures = 2`)
+      const { rows } = await server.query(
+        sql`select from webhooks where id = ${toUuid(webhook.id)}::uuid and failures = 2`
+      )
       return rows.length === 1
     })
     assert.include((await deliveries(client, webhook.id))[0], { id, state: "pending", attempts: 0 })
@@ -163,7 +165,9 @@ describe("a delivery", () => {
     for (const turn of [0, 1]) {
       const { eventId, id } = await test(client, webhook.id)
       const takenUntil = Date.now() + 30_000
-      await run(sql`update webhook_deliveries set next_at = ${new Date(takenUntil)} where id = ${toUuid(id)}::uuid`)
+      await server.query(
+        sql`update webhook_deliveries set next_at = ${new Date(takenUntil)} where id = ${toUuid(id)}::uuid`
+      )
       const { url } = endpoint
       const attempted = {
         workspace,
@@ -197,7 +201,7 @@ describe("a delivery", () => {
     const { webhook } = await create({ url: endpoint.url }, client)
     const { id } = await test(client, webhook.id)
     await delivery(client, webhook.id, (one) => one.state === "delivered")
-    await run(sql`insert into webhook_deliveries (workspace, id, webhook, event, state, next_at, created_at)
+    await server.query(sql`insert into webhook_deliveries (workspace, id, webhook, event, state, next_at, created_at)
       select workspace, gen_random_uuid(), webhook, event, 'pending', now(), now()
       from webhook_deliveries, generate_series(1, 12) where id = ${toUuid(id)}::uuid`)
     await until("it is disabled", async () => {
@@ -216,10 +220,10 @@ describe("a delivery", () => {
     await delivery(client, webhook.id, (one) => one.attempts === 1)
     // As if all but one of the pauses were over.
     const last = limits.webhookAttempts - 1
-    await run(sql`update webhook_deliveries set attempts = ${last - 1}, next_at = now()
+    await server.query(sql`update webhook_deliveries set attempts = ${last - 1}, next_at = now()
       where webhook = ${toUuid(webhook.id)}::uuid`)
     assert.include(await delivery(client, webhook.id, (one) => one.attempts === last), { state: "pending" })
-    await run(sql`update webhook_deliveries set next_at = now() where webhook = ${toUuid(webhook.id)}::uuid`)
+    await server.query(sql`update webhook_deliveries set next_at = now() where webhook = ${toUuid(webhook.id)}::uuid`)
     const failed = await delivery(client, webhook.id, (one) => one.state === "failed")
     assert.include(failed, { attempts: limits.webhookAttempts, lastStatus: 500 })
     assert.isUndefined(failed.nextAttemptAt)
@@ -237,7 +241,7 @@ describe("a delivery", () => {
     await until("all have failed once", async () =>
       (await deliveries(client, webhook.id)).every(({ attempts }) => attempts === 1)
     )
-    await run(sql`update webhook_deliveries set state = 'failed' where webhook = ${toUuid(webhook.id)}::uuid`)
+    await server.query(sql`update webhook_deliveries set state = 'failed' where webhook = ${toUuid(webhook.id)}::uuid`)
     works = true
     const again = await client.post(`${path}/deliveries/${sent[0]?.id}/redeliver`)
     assert.strictEqual(again.status, 200, again.text)
@@ -336,7 +340,7 @@ describe("a webhook that goes on failing", () => {
     }
     const { webhookFailingSeconds: seconds, webhookFailures: count } = limits
     const longAgo = () =>
-      run(
+      server.query(
         sql`update webhooks set failing_since = now() - make_interval(secs => ${seconds}) where id = ${toUuid(webhook.id)}::uuid`
       )
     await failTimes(count)
@@ -345,7 +349,7 @@ describe("a webhook that goes on failing", () => {
     await test(client, webhook.id)
     await until("one is delivered", async () => (await deliveries(client, webhook.id, "?state=delivered")).length > 0)
     works = false
-    await run(sql`update webhook_deliveries set state = 'failed' where webhook = ${toUuid(webhook.id)}::uuid`)
+    await server.query(sql`update webhook_deliveries set state = 'failed' where webhook = ${toUuid(webhook.id)}::uuid`)
     await failTimes(count - 1)
     await longAgo()
     assert.include(await shown(), { status: "active" }, "one fewer than it takes")
@@ -375,12 +379,12 @@ describe("a webhook that goes on failing", () => {
     const { webhook } = await create({ url: former.url }, client)
     const path = `/v1/webhooks/${webhook.id}`
     const failures = async () => {
-      const { rows } = await run(sql`select failures, failing_since is null as anew from webhooks
+      const { rows } = await server.query(sql`select failures, failing_since is null as anew from webhooks
         where id = ${toUuid(webhook.id)}::uuid`)
       return rows[0]
     }
     // As if it had failed for a day.
-    await run(sql`update webhooks set failures = ${limits.webhookFailures},
+    await server.query(sql`update webhooks set failures = ${limits.webhookFailures},
       failing_since = now() - make_interval(secs => ${limits.webhookFailingSeconds})
       where id = ${toUuid(webhook.id)}::uuid`)
     const late = await test(client, webhook.id)
@@ -407,7 +411,7 @@ describe("the chores of webhooks", () => {
       async () => (await deliveries(client, webhook.id, "?state=delivered")).length === 2
     )
     const aged = (eventId: string, seconds: number) =>
-      run(sql`with event as (update webhook_events set created_at = now() - make_interval(secs => ${limits.webhookDays * 86_400 + seconds})
+      server.query(sql`with event as (update webhook_events set created_at = now() - make_interval(secs => ${limits.webhookDays * 86_400 + seconds})
           where id = ${toUuid(eventId)}::uuid returning id, created_at)
         update webhook_deliveries d set created_at = event.created_at from event where d.event = event.id`)
     await aged(old.eventId, 60)
@@ -416,7 +420,7 @@ describe("the chores of webhooks", () => {
     await delivery(client, webhook.id, (one) => one.id === sent.id && one.state === "delivered")
     // As if it had been told while its webhook was being disabled.
     await client.patch(`/v1/webhooks/${webhook.id}`, { enabled: false })
-    await run(sql`update webhook_deliveries set state = 'pending' where id = ${toUuid(sent.id)}::uuid`)
+    await server.query(sql`update webhook_deliveries set state = 'pending' where id = ${toUuid(sent.id)}::uuid`)
     await server.runtime.runPromise(forgetDeliveries())
     const left = await deliveries(client, webhook.id)
     assert.deepStrictEqual(
@@ -426,7 +430,9 @@ describe("the chores of webhooks", () => {
         [young.id, "delivered"]
       ]
     )
-    assert.isEmpty((await run(sql`select id from webhook_events where id = ${toUuid(old.eventId)}::uuid`)).rows)
+    assert.isEmpty(
+      (await server.query(sql`select id from webhook_events where id = ${toUuid(old.eventId)}::uuid`)).rows
+    )
   })
 })
 
@@ -440,7 +446,7 @@ describe("nodes", () => {
     await received(endpoint, 1)
     works = true
     // As if a minute had passed: the node that took it has not said what came of it.
-    await run(sql`update webhook_deliveries set next_at = now() where id = ${toUuid(sent.id)}::uuid`)
+    await server.query(sql`update webhook_deliveries set next_at = now() where id = ${toUuid(sent.id)}::uuid`)
     const [first, second] = await received(endpoint, 2)
     assert.strictEqual(second?.headers["webhook-id"], first?.headers["webhook-id"])
     await delivery(client, webhook.id, (one) => one.id === sent.id && one.state === "delivered")

@@ -1,6 +1,5 @@
 /** Webhooks as tests make them, and what becomes of their deliveries. */
 import { assert } from "@effect/vitest"
-import type { sql } from "kysely"
 import { eventTypes } from "../../src/webhooks/webhook.ts"
 import { type HookServer, json, type Reply, type Received } from "../hooks/hookServer.ts"
 import type { Client, TestServer } from "../setup/server.ts"
@@ -60,7 +59,5 @@ export const makeWebhookTools = (server: () => TestServer, hooks: () => HookServ
     const { threadId } = await parked(client, desk.plain, [desk.tool("print")])
     return { agentId: desk.plain, threadId }
   }
-  const run = (text: ReturnType<typeof sql>) =>
-    server().runtime.runPromise(server().database.run("test", (db) => text.execute(db)))
-  return { create, deliveries, delivery, everything, ownSpace, parkedWait, post, received, run, test }
+  return { create, deliveries, delivery, everything, ownSpace, parkedWait, post, received, test }
 }

@@ -10,6 +10,7 @@
  */
 import { Effect, Layer, ManagedRuntime, Redacted } from "effect"
 import { HttpServer } from "effect/http"
+import type { RawBuilder } from "kysely"
 import type { SlotLimits } from "../../actors/Bulkheads.ts"
 import * as Actors from "../../actors/layer.ts"
 import { Credentials } from "../../http/Credentials.ts"
@@ -294,6 +295,8 @@ export const startServer = async (options: ServerOptions = {}) => {
     database,
     bus,
     runtime,
+    /** A statement behind the server's back. */
+    query: <Row>(statement: RawBuilder<Row>) => runtime.runPromise(database.run("test", (db) => statement.execute(db))),
     stop: async () => {
       await runtime.dispose()
       await fresh.drop()
