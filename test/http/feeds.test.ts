@@ -114,18 +114,6 @@ describe("a feed", () => {
     assert.deepStrictEqual(await seqs(server.alpha, id, "?startSeq=2&waitSeconds=30"), [])
   })
 
-  it("of another workspace is not there", async () => {
-    const { id } = await makeFeed(server.alpha)
-    for (const answer of [
-      await server.beta.get(`/v1/feeds/${id}`),
-      await server.beta.patch(`/v1/feeds/${id}`, { tags: [] }),
-      await server.beta.post(`/v1/feeds/${id}/archive`),
-      await append(server.beta, id, says("one")),
-      await server.beta.get(`/v1/feeds/${id}/messages`)
-    ])
-      refused(answer, 404, "not_found")
-  })
-
   const long = "a".repeat(128)
   it.each([
     ["a name of 128 characters", { name: long }, undefined],

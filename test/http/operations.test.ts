@@ -48,17 +48,6 @@ describe("polling an operation", () => {
       )
     refusedAt(await server.alpha.get(`/v1/operations/${id}?wait=1`), 400, "invalid_request", "wait")
   })
-
-  it("answers 404 for ids that are absent, malformed or of another workspace", async () => {
-    const { id } = await operation()
-    for (const path of [absent("op_"), "op_1", absent("agt_")])
-      refused(await server.alpha.get(`/v1/operations/${path}`), 404, "not_found")
-    refused(await server.beta.get(`/v1/operations/${id}`), 404, "not_found")
-    for (const verb of ["approve", "deny", "cancel"]) {
-      refused(await server.beta.post(`/v1/operations/${id}/${verb}`), 404, "not_found")
-      refused(await server.alpha.post(`/v1/operations/${absent("op_")}/${verb}`), 404, "not_found")
-    }
-  })
 })
 
 describe("deciding an operation that is resolved", () => {

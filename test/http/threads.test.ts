@@ -18,8 +18,6 @@ afterAll(() => server.stop())
 
 const { detailOf } = makeDetailTools(() => server)
 
-const unknown = `thr_${"0".repeat(26)}`
-
 describe("creating a thread", () => {
   it("answers 201 with the whole detail, and where to find it", async () => {
     const created = await alpha.post("/v1/threads", {
@@ -185,38 +183,11 @@ describe("creating a thread", () => {
 })
 
 describe("getting a thread", () => {
-  it("is 404 for unknown ids, for ids of another form and for another workspace's", async () => {
-    const threadId = await makeThread(alpha, agentId)
-    for (const path of [
-      unknown,
-      "thr_1",
-      threadId.toUpperCase(),
-      `${threadId}0`,
-      agentId,
-      encodeURIComponent("thr_\u0000")
-    ]) {
-      assertRefused(await alpha.get(`/v1/threads/${path}`), 404, "not_found")
-    }
+  it("by an id of another form is 404, and says what form it has", async () => {
     assert.deepStrictEqual((await alpha.get("/v1/threads/thr_1")).body, {
       error: "not_found",
       message: "threadId: expected an id of the form thr_…"
     })
-    assertRefused(await server.beta.get(`/v1/threads/${threadId}`), 404, "not_found")
-    for (const [method, path, body] of [
-      ["PATCH", "", { title: "mine" }],
-      ["POST", "/cancel", {}],
-      ["POST", "/retry", {}],
-      ["POST", "/messages", { content: text("x") }],
-      ["GET", "/queue", undefined],
-      ["GET", "/events", undefined],
-      ["GET", `/queue/inp_${"0".repeat(26)}`, undefined],
-      ["PATCH", `/queue/inp_${"0".repeat(26)}`, { content: text("x") }],
-      ["DELETE", `/queue/inp_${"0".repeat(26)}`, undefined],
-      ["POST", `/queue/inp_${"0".repeat(26)}/promote`, { mode: "steer" }]
-    ] as const) {
-      assertRefused(await server.beta.send(method, `/v1/threads/${threadId}${path}`, body), 404, "not_found")
-      assertRefused(await alpha.send(method, `/v1/threads/${unknown}${path}`, body), 404, "not_found")
-    }
   })
 
   it("takes no query, and other methods are 405 with what is allowed", async () => {

@@ -329,21 +329,6 @@ describe("listing toolsets", () => {
   })
 })
 
-describe("who may do what with toolsets", () => {
-  it("answers 404 for what is absent, malformed or of another workspace", async () => {
-    const { id } = await created(postMcp())
-    for (const path of [absent("tset_"), "x", absent("agt_")]) {
-      for (const rest of ["", "/tools"])
-        refused(await server.alpha.get(`/v1/toolsets/${path}${rest}`), 404, "not_found")
-    }
-    refused(await server.beta.get(`/v1/toolsets/${id}`), 404, "not_found")
-    refused(await server.beta.get(`/v1/toolsets/${id}/tools`), 404, "not_found")
-    refused(await server.beta.patch(`/v1/toolsets/${id}`, { description: "d" }), 404, "not_found")
-    refused(await server.beta.post(`/v1/toolsets/${id}/refresh`), 404, "not_found")
-    refused(await server.beta.delete(`/v1/toolsets/${id}`), 404, "not_found")
-  })
-})
-
 it("answers have exactly the shapes of the contract", async () => {
   const connection = await server.alpha.post("/v1/connections", {
     provider: "p",
