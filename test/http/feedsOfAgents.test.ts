@@ -9,13 +9,13 @@ import { toUuid } from "../../src/domain/ids.ts"
 import { noUsage } from "../../src/domain/usage.ts"
 import { ConditionJudge } from "../../src/subscriptions/ConditionJudge.ts"
 import { Journal } from "../../src/journal/Journal.ts"
-import { AgentLeases } from "../../src/keys/AgentLeases.ts"
 import { freshId } from "../../src/seed.ts"
-import { Client, startServer, type TestServer } from "../setup/server.ts"
+import { type Client, startServer, type TestServer } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
+import { makeFamilyUsers, returned } from "./ofAgentsFixture.ts"
 import { absent, assertRefused } from "./refusals.ts"
-import { ended, type Event, logOf } from "./threadFixture.ts"
-import { addRole, addToolset, begin, call, fresh, makeWorker, only, turnOf, waitsOf } from "./toolFixture.ts"
+import { ended, logOf } from "./threadFixture.ts"
+import { addRole, call, fresh, turnOf } from "./toolFixture.ts"
 
 let server: TestServer
 beforeAll(async () => {
@@ -23,41 +23,21 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-const worker = (profile: object = {}, client = server.alpha) =>
-  makeWorker(client, { families: ["feeds"], familyExposure: "always", ...profile })
+const { leased, ruled, use, worker } = makeFamilyUsers(() => server, "feeds")
+
 const makeFeed = async (client = server.alpha, fields: object = {}): Promise<string> => {
   const made = await client.post("/v1/feeds", { name: fresh("feed"), ...fields })
   assert.strictEqual(made.status, 201, made.text)
   return made.body.feed.id
 }
-/** Outputs of the calls, or what they failed with. */
-const told = (log: ReadonlyArray<Event>) =>
-  only(log, "tool_result").map(({ failureCode, failureText, toolOutput }) =>
-    failureCode === undefined ? toolOutput : `${String(failureCode)}: ${String(failureText)}`
-  ) as ReadonlyArray<any>
-const use = async (agentId: string, ...lines: ReadonlyArray<string>) =>
-  told(await turnOf(server.alpha, agentId, ...lines.flatMap((line, i) => (i === 0 ? [line] : ["/then", line]))))
 const append = (feedId: string, text: string, more: object = {}) =>
   call("feeds.append", { feedId, messages: [{ text }], ...more })
 const messagesOf = async (client: Client, feedId: string): Promise<ReadonlyArray<any>> =>
   (await client.get(`/v1/feeds/${feedId}/messages`)).body.messages
 const hopsOf = async (feedId: string) => {
-  const { rows } = await server.runtime.runPromise(
-    server.database.run("test", (db) =>
-      sql<{ readonly hops: number }>`select hops from feed_messages where feed = ${toUuid(feedId)}::uuid
-        order by seq`.execute(db)
-    )
-  )
+  const { rows } = await server.query(sql<{ readonly hops: number }>`select hops from feed_messages
+    where feed = ${toUuid(feedId)}::uuid order by seq`)
   return rows.map(({ hops }) => hops)
-}
-
-/** A workspace with a rule of its own: who looks after it, and who else may decide. */
-const ruled = async (...actions: ReadonlyArray<string>) => {
-  const id = await server.workspace(fresh("ruled"))
-  const admin = await server.client(id)
-  const rules = actions.length === 0 ? [] : [{ actions, principals: ["agent"], require: true }]
-  assert.strictEqual((await admin.put("/v1/approval-policy", { rules })).status, 200)
-  return { id, admin }
 }
 
 /** A message that so many turns lead to. */
@@ -252,7 +232,7 @@ describe("the tools", () => {
 
 describe("schedules", () => {
   const trusted = async () => {
-    const { admin, id } = await ruled()
+    const { admin, id } = await ruled([])
     const rules = [{ actions: ["schedule.*"], principals: ["agent"], require: false }]
     assert.strictEqual((await admin.put("/v1/approval-policy", { rules })).status, 200)
     const agentId = await worker({ families: ["feeds", "schedules"] }, admin)
@@ -269,7 +249,7 @@ describe("schedules", () => {
   it("count on from the turn that has made or changed them, or has them run", async () => {
     const { admin, agentId, feedId, id, path } = await trusted()
     const inTurn = (hops: number, tool: string, input: object) => sent(id, admin, agentId, call(tool, input), hops)
-    const [made] = told(await inTurn(3, "schedules.create", appending(feedId)))
+    const [made] = returned(await inTurn(3, "schedules.create", appending(feedId)))
     const { id: scheduleId } = made.schedule
     const run = async () => assert.strictEqual((await admin.post(`${path}/${scheduleId}/run`)).status, 201)
     const appended = async (...hops: ReadonlyArray<number>) => {
@@ -303,10 +283,10 @@ describe("schedules", () => {
 
 describe("where the policy makes an agent's appends park", () => {
   it("the tool returns the operation, and what is approved has the hops of the turn that asked", async () => {
-    const { admin, id } = await ruled("feed.append")
+    const { admin, id } = await ruled(["feed.append"])
     const agentId = await worker({}, admin)
     const feedId = await makeFeed(admin)
-    const [output] = told(await sent(id, admin, agentId, append(feedId, "a"), 2))
+    const [output] = returned(await sent(id, admin, agentId, append(feedId, "a"), 2))
     const { operation } = output
     assert.deepInclude(operation, { action: "feed.append", state: "pending", agentId })
     const path = `/v1/operations/${operation.id}`
@@ -322,20 +302,20 @@ describe("where the policy makes an agent's appends park", () => {
   })
 
   it("what is hopeless does not park", async () => {
-    const { admin } = await ruled("feed.*")
+    const { admin } = await ruled(["feed.*"])
     const agentId = await worker({}, admin)
     const feedId = await makeFeed(admin)
     const log = await turnOf(admin, agentId, append(feedId, "a", { expectedLastSeq: 7 }))
-    assert.match(told(log)[0], /^tool_error: feed_conflict/)
+    assert.match(returned(log)[0], /^tool_error: feed_conflict/)
     assert.deepStrictEqual((await admin.get("/v1/operations")).body.operations, [])
   })
 
   it("is refused by what the roles say when it is approved", async () => {
-    const { admin } = await ruled("feed.append")
+    const { admin } = await ruled(["feed.append"])
     const roleId = await addRole(admin, { allow: [{ tools: "*" }] })
     const agentId = await worker({ roleIds: [roleId] }, admin)
     const feedId = await makeFeed(admin)
-    const [{ operation }] = told(await turnOf(admin, agentId, append(feedId, "a")))
+    const [{ operation }] = returned(await turnOf(admin, agentId, append(feedId, "a")))
     assert.strictEqual((await admin.patch(`/v1/roles/${roleId}`, { deny: [{ tools: "feeds.append" }] })).status, 200)
     const done = (await admin.post(`/v1/operations/${operation.id}/approve`)).body.operation
     assert.deepStrictEqual(
@@ -347,25 +327,6 @@ describe("where the policy makes an agent's appends park", () => {
 })
 
 describe("under a lease", () => {
-  /** An agent whose turn waits, and what it may do meanwhile. */
-  const leased = async (
-    profile: object = {},
-    grants: ReadonlyArray<object> = [{ tools: "feeds.*" }],
-    { client = server.alpha, hops = 0, workspace = server.workspaces.alpha } = {}
-  ) => {
-    const { id, namespace } = await addToolset(client, {
-      kind: "client",
-      tools: [{ name: "hold", inputSchema: { type: "object" } }]
-    })
-    const roleId = await addRole(client, { allow: [...grants, { tools: `${namespace}.*` }] })
-    const agentId = await worker({ toolsetIds: [id], roleIds: [roleId], ...profile }, client)
-    const threadId = await begin(client, agentId, call(`${namespace}.hold`))
-    await waitsOf(client, threadId)
-    const turnId = String((await logOf(client, threadId, (log) => log.length > 0))[0]!.turnId)
-    const leases = await server.runtime.runPromise(AgentLeases)
-    const { token } = leases.give({ workspace, agentId, threadId, turnId, hops })
-    return { agentId, lease: new Client(server.base, token) }
-  }
   const messages = (text: string) => ({ messages: [{ text }] })
 
   it("an agent does with feeds what its tools may, and a message has one hop more than its turn", async () => {
@@ -425,7 +386,7 @@ describe("under a lease", () => {
   })
 
   it("a grant that wants approval refuses a read and parks an append, whose hops are those of its turn", async () => {
-    const { admin, id } = await ruled()
+    const { admin, id } = await ruled([])
     const grants = [{ tools: "feeds.*", approval: "required" }]
     const { agentId, lease } = await leased({}, grants, { client: admin, workspace: id, hops: 7 })
     const feedId = await makeFeed(admin)

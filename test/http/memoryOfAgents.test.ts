@@ -3,13 +3,13 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { memoryFamily } from "../../actors/thread/tools/families/memory.ts"
 import { noUsage } from "../../src/domain/usage.ts"
-import { AgentLeases } from "../../src/keys/AgentLeases.ts"
 import { freshId } from "../../src/seed.ts"
-import { Client, startServer, type TestServer } from "../setup/server.ts"
+import { startServer, type TestServer } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
+import { makeFamilyUsers, returned } from "./ofAgentsFixture.ts"
 import { assertRefused } from "./refusals.ts"
-import { ended, type Event, logOf } from "./threadFixture.ts"
-import { addRole, addToolset, begin, call, fresh, makeWorker, only, turnOf, waitsOf } from "./toolFixture.ts"
+import { ended, logOf } from "./threadFixture.ts"
+import { addRole, call, fresh, turnOf } from "./toolFixture.ts"
 
 let server: TestServer
 beforeAll(async () => {
@@ -17,53 +17,22 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-const worker = (profile: object = {}, client = server.alpha) =>
-  makeWorker(client, { families: ["memory"], familyExposure: "always", ...profile })
-/** Outputs of the calls, or what they failed with. */
-const told = (log: ReadonlyArray<Event>) =>
-  only(log, "tool_result").map(({ failureCode, failureText, toolOutput }) =>
-    failureCode === undefined ? toolOutput : `${String(failureCode)}: ${String(failureText)}`
-  ) as ReadonlyArray<any>
-const use = async (agentId: string, ...lines: ReadonlyArray<string>) =>
-  told(await turnOf(server.alpha, agentId, ...lines.flatMap((line, i) => (i === 0 ? [line] : ["/then", line]))))
+const family = makeFamilyUsers(() => server, "memory")
+const { ruled, use, worker } = family
+
 const put = (key: string, value: string, more: object = {}) => call("memory.put", { key, value, ...more })
 
-/** A workspace with a rule of its own: who looks after it, and who else may decide. */
-const ruled = async (...actions: ReadonlyArray<string>) => {
-  const id = await server.workspace(fresh("ruled"))
-  const admin = await server.client(id)
-  const rules = actions.length === 0 ? [] : [{ actions, principals: ["agent"], require: true }]
-  assert.strictEqual((await admin.put("/v1/approval-policy", { rules })).status, 200)
-  return { id, admin }
-}
-
-/** An agent whose turn waits, and what it may do meanwhile. */
-const leased = async (
-  profile: object = {},
-  grants: ReadonlyArray<object> = [{ tools: "memory.*" }],
-  client = server.alpha,
-  workspace = server.workspaces.alpha
-) => {
-  const { id, namespace } = await addToolset(client, {
-    kind: "client",
-    tools: [{ name: "hold", inputSchema: { type: "object" } }]
-  })
-  const roleId = await addRole(client, { allow: [...grants, { tools: `${namespace}.*` }] })
-  const agentId = await worker({ toolsetIds: [id], roleIds: [roleId], ...profile }, client)
-  const threadId = await begin(client, agentId, call(`${namespace}.hold`))
-  const [wait] = await waitsOf(client, threadId)
-  const turnId = String((await logOf(client, threadId, (log) => log.length > 0))[0]!.turnId)
-  const leases = await server.runtime.runPromise(AgentLeases)
-  const { token } = leases.give({ workspace, agentId, threadId, turnId, hops: 0 })
-  assert.isDefined(wait)
-  return { agentId, threadId, turnId, lease: new Client(server.base, token), own: `/v1/agents/${agentId}/memory` }
+/** An agent whose turn waits, and the path of its memory. */
+const leased = async (...given: Parameters<typeof family.leased>) => {
+  const made = await family.leased(...given)
+  return { ...made, own: `/v1/agents/${made.agentId}/memory` }
 }
 
 describe("the tools", () => {
   it("keep a note for other threads of the agent, with the turn that wrote it", async () => {
     const agentId = await worker()
     const log = await turnOf(server.alpha, agentId, put("people/ann", "Drinks tea."))
-    const [{ entry }] = told(log)
+    const [{ entry }] = returned(log)
     assert.deepInclude(entry, { key: "people/ann", size: 11 })
     const stored = (await server.alpha.get(`/v1/agents/${agentId}/memory/entry?key=people/ann`)).body.entry
     assert.deepInclude(stored, {
@@ -191,10 +160,10 @@ describe("the tools", () => {
 
 describe("where the policy makes an agent's writes park", () => {
   it("the tool returns the operation, and the turn goes on", async () => {
-    const { admin, id } = await ruled("memory.*")
+    const { admin, id } = await ruled(["memory.*"])
     const agentId = await worker({}, admin)
     const log = await turnOf(admin, agentId, put("k", "v"))
-    const [output] = told(log)
+    const [output] = returned(log)
     assert.deepInclude(output.operation, { action: "memory.put", state: "pending", agentId })
     const decider = await server.client(id)
     const path = `/v1/operations/${output.operation.id}`
@@ -207,16 +176,16 @@ describe("where the policy makes an agent's writes park", () => {
   })
 
   it("what is hopeless does not park, and what has become so fails when it is approved", async () => {
-    const { admin } = await ruled("memory.delete")
+    const { admin } = await ruled(["memory.delete"])
     const agentId = await worker({}, admin)
     const path = `/v1/agents/${agentId}/memory/entry?key=k`
     const { version } = (await admin.put(path, { value: "v" })).body.entry
     const other = "mver_01m7y1svs7e0087pe32vr71000"
     const refusing = await turnOf(admin, agentId, call("memory.delete", { key: "k", expectedVersion: other }))
-    assert.match(told(refusing)[0], /^tool_error: memory_conflict/)
+    assert.match(returned(refusing)[0], /^tool_error: memory_conflict/)
     assert.deepStrictEqual((await admin.get("/v1/operations")).body.operations, [])
     const log = await turnOf(admin, agentId, call("memory.delete", { key: "k", expectedVersion: version }))
-    const [{ operation }] = told(log)
+    const [{ operation }] = returned(log)
     const now = (await admin.put(path, { value: "w" })).body.entry.version
     const done = (await admin.post(`/v1/operations/${operation.id}/approve`)).body.operation
     assert.strictEqual(done.state, "failed")
@@ -225,10 +194,10 @@ describe("where the policy makes an agent's writes park", () => {
   })
 
   it("is refused by what the roles say when it is approved", async () => {
-    const { admin } = await ruled("memory.*")
+    const { admin } = await ruled(["memory.*"])
     const roleId = await addRole(admin, { allow: [{ tools: "*" }] })
     const agentId = await worker({ roleIds: [roleId] }, admin)
-    const [{ operation }] = told(await turnOf(admin, agentId, put("k", "v")))
+    const [{ operation }] = returned(await turnOf(admin, agentId, put("k", "v")))
     assert.strictEqual((await admin.patch(`/v1/roles/${roleId}`, { deny: [{ tools: "memory.put" }] })).status, 200)
     const done = (await admin.post(`/v1/operations/${operation.id}/approve`)).body.operation
     assert.deepStrictEqual(
@@ -275,9 +244,9 @@ describe("under a lease", () => {
   })
 
   it("a grant that wants approval parks a write, once, and it is carried out when it is approved", async () => {
-    const { admin, id } = await ruled()
+    const { admin, id } = await ruled([])
     const grants = [{ tools: "memory.delete", approval: "required" }, { tools: "memory.*" }]
-    const { agentId, lease, own } = await leased({}, grants, admin, id)
+    const { agentId, lease, own } = await leased({}, grants, { client: admin, workspace: id })
     await lease.put(`${own}/entry?key=k`, { value: "v" })
     const parked = await lease.delete(`${own}/entry?key=k`)
     assert.strictEqual(parked.status, 202, parked.text)
@@ -329,8 +298,8 @@ describe("the table of writes", () => {
     ["a lease", "run"],
     ["a lease", "park"]
   ])("holds of writes under %s that %s", async (who, how) => {
-    const { admin, id } = await ruled()
-    const { lease, own } = await leased({}, [{ tools: "memory.*" }], admin, id)
+    const { admin, id } = await ruled([])
+    const { lease, own } = await leased({}, [{ tools: "memory.*" }], { client: admin, workspace: id })
     const [writer, decider] = [who === "a key" ? admin : lease, await server.client(id)]
     const made = new Map<string, string>()
     for (const [i, [there]] of rows.entries())
@@ -375,7 +344,7 @@ describe("the table of writes", () => {
 })
 
 it("a key's writes park where a rule says so, with what they would answer as the result", async () => {
-  const { admin, id } = await ruled()
+  const { admin, id } = await ruled([])
   await admin.put("/v1/approval-policy", {
     rules: [{ actions: ["memory.*"], principals: ["api_key"], require: true }]
   })

@@ -1,12 +1,11 @@
 /** Subscriptions as agents use them: by the tools of the family, by requests under their leases, and in circles. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { limits } from "../../src/domain/limits.ts"
-import { AgentLeases } from "../../src/keys/AgentLeases.ts"
-import { Client, startServer, type TestServer } from "../setup/server.ts"
+import { type Client, startServer, type TestServer } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
+import { makeFamilyUsers } from "./ofAgentsFixture.ts"
 import { absent, assertRefused as refused } from "./refusals.ts"
-import { type Event, logOf } from "./threadFixture.ts"
-import { addRole, addToolset, begin, call, fresh, makeWorker, only, turnOf, waitsOf } from "./toolFixture.ts"
+import { call, fresh } from "./toolFixture.ts"
 
 let server: TestServer
 beforeAll(async () => {
@@ -14,36 +13,27 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
+const { leased, ruled, useBy, worker } = makeFamilyUsers(() => server, "subscriptions", "feeds")
+const of = ({ admin, id }: Awaited<ReturnType<typeof ruled>>) => ({ client: admin, workspace: id })
+
 const makeFeed = async (client: Client): Promise<string> => {
   const made = await client.post("/v1/feeds", { name: fresh("feed") })
   assert.strictEqual(made.status, 201, made.text)
   return made.body.feed.id
 }
-/** A workspace with a rule of its own: whether what agents ask of subscriptions waits for approval. */
-const ruled = async (parks: boolean) => {
-  const id = await server.workspace(fresh("ruled"))
-  const admin = await server.client(id)
-  const rules = [{ actions: ["subscription.*"], principals: ["agent"], require: parks }]
-  assert.strictEqual((await admin.put("/v1/approval-policy", { rules })).status, 200)
-  return { id, admin }
-}
-const worker = (client: Client, profile: object = {}) =>
-  makeWorker(client, { families: ["subscriptions", "feeds"], familyExposure: "always", ...profile })
-const told = (log: ReadonlyArray<Event>) =>
-  only(log, "tool_result").map(({ failureCode, failureText, toolOutput }) =>
-    failureCode === undefined ? toolOutput : `${String(failureCode)}: ${String(failureText)}`
-  ) as ReadonlyArray<any>
-const use = async (client: Client, agentId: string, ...lines: ReadonlyArray<string>) =>
-  told(await turnOf(client, agentId, ...lines.flatMap((line, i) => (i === 0 ? [line] : ["/then", line]))))
 
 describe("an agent's tools", () => {
   it("make, show, change and delete what wakes it", async () => {
-    const { admin } = await ruled(false)
-    const [agentId, feedId] = [await worker(admin), await makeFeed(admin)]
-    const [made] = await use(admin, agentId, call("subscriptions.create", { feedId, condition: "false", name: "Mine" }))
+    const { admin } = await ruled(["subscription.*"], false)
+    const [agentId, feedId] = [await worker({}, admin), await makeFeed(admin)]
+    const [made] = await useBy(
+      admin,
+      agentId,
+      call("subscriptions.create", { feedId, condition: "false", name: "Mine" })
+    )
     const { id: subscriptionId } = made.subscription
     assert.deepInclude(made.subscription, { agentId, feedId, createdBy: { type: "agent", id: agentId } })
-    const [listed, got, changed, missing, deleted, gone] = await use(
+    const [listed, got, changed, missing, deleted, gone] = await useBy(
       admin,
       agentId,
       call("subscriptions.list", { feedId }),
@@ -63,11 +53,11 @@ describe("an agent's tools", () => {
   })
 
   it("refuse in the words of the endpoints, and know nothing of others' subscriptions", async () => {
-    const { admin } = await ruled(false)
-    const [agentId, feedId] = [await worker(admin), await makeFeed(admin)]
-    const other = await worker(admin)
+    const { admin } = await ruled(["subscription.*"], false)
+    const [agentId, feedId] = [await worker({}, admin), await makeFeed(admin)]
+    const other = await worker({}, admin)
     const { body } = await admin.post(`/v1/agents/${other}/subscriptions`, { feedId })
-    const [condition, feed, foreign, listed, model] = await use(
+    const [condition, feed, foreign, listed, model] = await useBy(
       admin,
       agentId,
       call("subscriptions.create", { feedId, condition: "text +" }),
@@ -86,8 +76,8 @@ describe("an agent's tools", () => {
   it("wait for approval unless a rule says otherwise: what is hopeless is refused at once", async () => {
     const id = await server.workspace(fresh("plain"))
     const admin = await server.client(id)
-    const [agentId, feedId] = [await worker(admin), await makeFeed(admin)]
-    const [hopeless, parked] = await use(
+    const [agentId, feedId] = [await worker({}, admin), await makeFeed(admin)]
+    const [hopeless, parked] = await useBy(
       admin,
       agentId,
       call("subscriptions.create", { feedId: absent("feed_") }),
@@ -103,36 +93,16 @@ describe("an agent's tools", () => {
 })
 
 describe("under a lease", () => {
-  /** An agent whose turn waits, and what it may do meanwhile. */
-  const leased = async (
-    { admin, id: workspace }: { readonly admin: Client; readonly id: string },
-    profile: object = {},
-    grant: object = { tools: "subscriptions.*" }
-  ) => {
-    const { id, namespace } = await addToolset(admin, {
-      kind: "client",
-      tools: [{ name: "hold", inputSchema: { type: "object" } }]
-    })
-    const roleId = await addRole(admin, { allow: [grant, { tools: `${namespace}.*` }] })
-    const agentId = await worker(admin, { toolsetIds: [id], roleIds: [roleId], ...profile })
-    const threadId = await begin(admin, agentId, call(`${namespace}.hold`))
-    await waitsOf(admin, threadId)
-    const turnId = String((await logOf(admin, threadId, (log) => log.length > 0))[0]!.turnId)
-    const leases = await server.runtime.runPromise(AgentLeases)
-    const { token } = leases.give({ workspace, agentId, threadId, turnId, hops: 0 })
-    return { agentId, lease: new Client(server.base, token) }
-  }
-
   it("an agent does with its subscriptions what its tools may, and reaches nobody else's", async () => {
-    const space = await ruled(false)
+    const space = await ruled(["subscription.*"], false)
     const feedId = await makeFeed(space.admin)
-    const { agentId, lease } = await leased(space)
+    const { agentId, lease } = await leased({}, undefined, of(space))
     const made = await lease.post(`/v1/agents/${agentId}/subscriptions`, { feedId })
     assert.strictEqual(made.status, 201, made.text)
     const path = `/v1/subscriptions/${made.body.id}`
     assert.strictEqual((await lease.get(path)).body.id, made.body.id)
     assert.strictEqual((await lease.patch(path, { enabled: false })).body.enabled, false)
-    const other = await worker(space.admin)
+    const other = await worker({}, space.admin)
     const { body } = await space.admin.post(`/v1/agents/${other}/subscriptions`, { feedId })
     const ids = (await lease.get("/v1/subscriptions")).body.subscriptions.map(({ id }: { id: string }) => id)
     assert.deepStrictEqual(ids, [made.body.id])
@@ -147,9 +117,9 @@ describe("under a lease", () => {
   })
 
   it("it gets its own whatever its profile says, and does nothing else without the family", async () => {
-    const space = await ruled(false)
+    const space = await ruled(["subscription.*"], false)
     const feedId = await makeFeed(space.admin)
-    const { agentId, lease } = await leased(space, { families: ["feeds"] })
+    const { agentId, lease } = await leased({ families: ["feeds"] }, undefined, of(space))
     const { body } = await space.admin.post(`/v1/agents/${agentId}/subscriptions`, { feedId })
     const path = `/v1/subscriptions/${body.id}`
     assert.strictEqual((await lease.get(path)).status, 200)
@@ -163,9 +133,9 @@ describe("under a lease", () => {
   })
 
   it("a grant that wants approval parks a change, which is made once when it is approved", async () => {
-    const space = await ruled(false)
+    const space = await ruled(["subscription.*"], false)
     const feedId = await makeFeed(space.admin)
-    const { agentId, lease } = await leased(space, {}, { tools: "subscriptions.*", approval: "required" })
+    const { agentId, lease } = await leased({}, [{ tools: "subscriptions.*", approval: "required" }], of(space))
     const path = `/v1/agents/${agentId}/subscriptions`
     refused(await lease.post(path, { feedId: absent("feed_") }), 422, "feed_not_found")
     refused(await lease.get("/v1/subscriptions"), 403, "permission_denied")
@@ -190,7 +160,7 @@ describe("an agent that appends to the feed that wakes it", () => {
   const circle = async (more: object) => {
     const id = await server.workspace(fresh("circle"))
     const admin = await server.client(id)
-    const [agentId, feedId] = [await worker(admin), await makeFeed(admin)]
+    const [agentId, feedId] = [await worker({}, admin), await makeFeed(admin)]
     const intent = call("feeds.append", { feedId, messages: [{ text: "again" }] })
     const made = await admin.post(`/v1/agents/${agentId}/subscriptions`, { feedId, intent, ...more })
     assert.strictEqual(made.status, 201, made.text)
