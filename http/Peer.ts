@@ -1,9 +1,9 @@
 /**
  * One open connection: a request of it is answered before the next one begins.
  *
- * Node parses all that came in one read at once and starts every request that it finds: one packet can hold two thousand
- * of them. A peer lets them begin one after the other. It does not read the socket itself: bytes that JavaScript sees
- * cost a buffer for each read, and most connections have one request at a time.
+ * Node parses all that came in one read at once and starts every request that it finds: one packet can hold two
+ * thousand of them. A peer lets them begin one after the other. It does not read the socket itself: bytes that
+ * JavaScript sees cost a buffer for each read, and most connections have one request at a time.
  *
  * P1. The handler of a request starts when the answer before it is with the kernel. Answers keep the order of requests.
  * P2. While requests wait the socket is not read: at most one read of it, 64 KiB, is parsed ahead.
@@ -13,9 +13,9 @@
  * P5. After `mostInRow` requests none of which has waited for the answer before it, the connection ends with that
  *     answer, which says so: a probe costs whoever asks nothing, and two thousand in a packet cost us as much as
  *     somebody's work.
- * P6. A body that comes with a request too many is not read where more than `unreadBytes` of it are left, what came with
- *     its head aside: the connection ends with the answer, and whoever sends has `partingMs` to read it. A client that
- *     keeps to no rate would have us read a hundred MB a second.
+ * P6. A body that comes with a request too many is not read where more than `unreadBytes` of it are left, what came
+ *     with its head aside: the connection ends with the answer, and whoever sends has `partingMs` to read it. A client
+ *     that keeps to no rate would have us read a hundred MB a second.
  * P7. Bytes that are no HTTP end the connection after the answers to what came before them.
  * P8. Nothing is upgraded, but Node's parser drops what came in one read behind a request that asks for it. Such a
  *     request ends its connection, unless it is the first one and nothing can be behind it: clients that try HTTP/2
@@ -40,7 +40,7 @@ const partingMs = 1_000
 export type CutReason = "pipelined" | "body_refused"
 
 /** A request that has come, with the answer that is to be given. */
-export interface Exchange {
+export interface HttpExchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   /** Hands it to whoever answers. */
@@ -81,7 +81,7 @@ export class Peer {
   streaming = false
   private readonly onCut: (why: CutReason) => void
   /** Those that were parsed ahead. */
-  private waiting: Array<Exchange> = []
+  private waiting: Array<HttpExchange> = []
   /** Bytes that the socket had read when the first of them began to wait. */
   private waitsFrom = 0
   /** Requests of which each came before the answer to the one before it. */
@@ -103,7 +103,7 @@ export class Peer {
   }
 
   /** Node has found a request: it begins at once, or when those before it are answered. */
-  arrived(exchange: Exchange) {
+  arrived(exchange: HttpExchange) {
     if (this.ending) return
     if (this.isIdle) this.inRow = 0
     const { request, response } = exchange
@@ -123,7 +123,7 @@ export class Peer {
     response.shouldKeepAlive = false
   }
 
-  private wait(exchange: Exchange) {
+  private wait(exchange: HttpExchange) {
     if (this.waiting.push(exchange) === 1) this.waitsFrom = this.socket.bytesRead
     else if (this.socket.bytesRead - this.waitsFrom > aheadBytes) {
       this.onCut("pipelined")
@@ -137,7 +137,7 @@ export class Peer {
     if (this.waiting.length > 0) this.socket.pause()
   }
 
-  private start({ begin, request, response }: Exchange) {
+  private start({ begin, request, response }: HttpExchange) {
     this.request = request
     this.response = response
     this.keyId = undefined

@@ -19,7 +19,7 @@ type Attributes = Readonly<Record<string, string>>
 /** A branch has a branch or a metric for each value of the next label. */
 type Branch<State> = Map<string, Branch<State> | Metric.Metric<number, State>>
 
-/** A metric per combination of labels, made once and then found label by label: a key of all would be made each time. */
+/** A metric per combination of labels, made once, then found label by label: a key of all would be a new text. */
 const labelled = <Label extends string, State>(
   make: (attributes: Attributes) => Metric.Metric<number, State>,
   ...labels: ReadonlyArray<Label>

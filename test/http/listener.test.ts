@@ -54,7 +54,7 @@ describe("requests of one connection", () => {
     for (const [i, { from }] of spans.entries()) if (i > 0) assert.isAtLeast(from, spans[i - 1]!.to)
   })
 
-  it("are not even parsed while one before them is unanswered", async () => {
+  it("do not begin while one before them is unanswered", async () => {
     found.length = 0
     const line = new Line(patient()).send(
       request("GET", "/v1/pause?ms=150", key) + request("GET", "/v1/pause?ms=0", key).repeat(98)
