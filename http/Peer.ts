@@ -52,6 +52,15 @@ const peers = new WeakMap<object, Peer>()
 /** The peer of a socket, or of a request's socket. */
 export const peerOf = (socket: object): Peer | undefined => peers.get(socket)
 
+/**
+ * P5. Of the read that Node's parser is at, no further request is parsed but the next one: what is answered to its head
+ * ends the parser's work, as for an upgrade. A Node that asks elsewhere parses the rest for nothing; a test sees it.
+ */
+const stopParsing = (socket: Socket) => {
+  const parser: unknown = Reflect.get(socket, "parser")
+  if (typeof parser === "object" && parser !== null) Reflect.set(parser, "onIncoming", () => 2)
+}
+
 /** Whether a request without spaces that it may leave out is as long as what was read, but for one in each header. */
 const fills = ({ headers, httpVersion, method = "", rawHeaders, url = "" }: IncomingMessage, bytesRead: number) => {
   const lines = rawHeaders.reduce((sum, { length }) => sum + length, 0) + (rawHeaders.length / 2) * ":\r\n".length
@@ -121,6 +130,7 @@ export class Peer {
   private end(response: ServerResponse) {
     this.ending = true
     response.shouldKeepAlive = false
+    stopParsing(this.socket)
   }
 
   private wait(exchange: HttpExchange) {

@@ -1,5 +1,6 @@
 /** The listener under clients that pipeline, do not read, send slowly, or come in numbers. */
 import { assert, describe, it } from "@effect/vitest"
+import { subscribe, unsubscribe } from "node:diagnostics_channel"
 import { once } from "node:events"
 import type { IncomingMessage, Server } from "node:http"
 import type { Socket } from "node:net"
@@ -83,12 +84,19 @@ describe("requests of one connection", () => {
     "that are %i in a row get a hundred answers: the last one says that the connection ends with it",
     async (many) => {
       found.length = 0
+      let parsed = 0
+      const count = () => {
+        parsed++
+      }
+      subscribe("http.server.request.start", count)
       const line = await new Line(patient()).send(request("GET", "/healthz").repeat(many)).untilClosed()
+      unsubscribe("http.server.request.start", count)
       assert.deepStrictEqual(
         line.statuses,
         Array.from({ length: 100 }, () => 200)
       )
       assert.lengthOf(found, 100)
+      assert.strictEqual(parsed, 100)
       assert.lengthOf([...line.text.matchAll(/connection: close/gi)], 1)
       assert.isAbove(line.text.search(/connection: close/i), line.text.lastIndexOf("HTTP/1.1 200"))
     }
