@@ -1,9 +1,9 @@
 /**
  * `npm run bench -- --against C`: this checkout beside commit C, both servers up at once on the same PostgreSQL, with a
  * second server of C as control. Each round measures all of them one after the other, each round in another order; what
- * is compared are the ratios within rounds. After every three rounds all are started anew: two processes of one
- * program differ by several per cent for as long as they live, by what was compiled when. What the control is off 1 is
- * the machine's doing: a bar is missed by more than that.
+ * is compared are the ratios within rounds. Every round starts all of them anew: two processes of one program differ by
+ * several per cent for as long as they live, by what was compiled when. What the control is off 1 is the machine's
+ * doing: a bar is missed by more than that.
  *
  * `--against C,D` measures beside several commits in one run; the control is a second server of the first.
  */
@@ -33,9 +33,6 @@ const orderOf = (systems: number, round: number) => {
 
 /** A control that is farther off 1 says nothing of the rest. */
 const noisy = 0.1
-
-/** Rounds between two starts of the servers. */
-const roundsOfAStart = 3
 
 interface Bar {
   readonly limit: number
@@ -151,24 +148,22 @@ export const against = async (options: AgainstOptions): Promise<void> => {
       measure(system, "A", { clients: level, seconds: length, warmupSeconds: warmup, meter, postgresPid: postgres.pid })
 
     const levels = clients.map((level) => ({ level, measured: programs.map((): Array<Measured> => []) }))
-    for (let first = 0; first < rounds; first += roundsOfAStart) {
+    for (let round = 0; round < rounds; round++) {
       const systems: Array<System> = []
       for (const place of programs.keys()) systems.push(await start(place))
-      // Code is compiled and caches are full by the first round.
+      // Code is compiled and caches are full by the first window.
       for (const system of systems) await run(system, Math.max(...clients), 8, 2)
       await meter.checkpoint()
       for (const { level, measured } of levels) {
-        for (let round = first; round < Math.min(rounds, first + roundsOfAStart); round++) {
-          for (const place of orderOf(systems.length, round)) {
-            const [system, runs] = [systems[place], measured[place]]
-            if (system !== undefined) runs?.push(await run(system, level, warmupSeconds, seconds))
-          }
-          const last = measured.map((runs) => runs.at(-1)?.turnsPerSecond ?? Number.NaN)
-          console.log(
-            `${String(level).padStart(3)} clients, round ${round + 1}: ` +
-              `${last.map((rate) => rate.toFixed(0)).join(", ")} turns/s (this, ${shorts.join(", ")}, control)`
-          )
+        for (const place of orderOf(systems.length, round)) {
+          const [system, runs] = [systems[place], measured[place]]
+          if (system !== undefined) runs?.push(await run(system, level, warmupSeconds, seconds))
         }
+        const last = measured.map((runs) => runs.at(-1)?.turnsPerSecond ?? Number.NaN)
+        console.log(
+          `${String(level).padStart(3)} clients, round ${round + 1}: ` +
+            `${last.map((rate) => rate.toFixed(0)).join(", ")} turns/s (this, ${shorts.join(", ")}, control)`
+        )
       }
       for (const stop of stops.splice(-systems.length)) await stop()
     }

@@ -28,18 +28,27 @@ const counted = ({ charged, plan, usage }: Turn, more: ModelUsage): Pick<Turn, "
     : { charged: dollars((charged ?? 0) + more.estimatedCost) })
 })
 
-/** A response has come: attempts begin anew. */
-const fresh = (turn: Turn): Turn => {
-  if (turn.emptied === undefined) return { ...turn, attempt: 1 }
-  const { emptied: _, ...rest } = turn
-  return { ...rest, attempt: 1 }
+/** Without what is over once a response has come. */
+const settled = (turn: Turn): Turn => {
+  // Most turns have neither: every response comes by here, and to leave something out copies all the rest.
+  if (turn.emptied === undefined && turn.reviewing === undefined) return turn
+  const { emptied: _, reviewing: __, ...rest } = turn
+  return rest
 }
 
-/** A response that was under judgment has been counted when it came. */
-const responded = ({ reviewing, ...turn }: Turn, response: ResponseDetail | undefined): Turn =>
-  response === undefined
-    ? turn
-    : { ...fresh(turn), step: response.step, ...(reviewing === undefined ? counted(turn, response.usage) : {}) }
+/** A response has come: attempts begin anew. One that was under judgment has been counted when it came. */
+const responded = (turn: Turn, response: ResponseDetail | undefined): Turn => {
+  if (response === undefined) {
+    const { reviewing: _, ...rest } = turn
+    return rest
+  }
+  return {
+    ...settled(turn),
+    attempt: 1,
+    step: response.step,
+    ...(turn.reviewing === undefined ? counted(turn, response.usage) : {})
+  }
+}
 
 const passedMessage = (
   { opening, ...turn }: Turn,
@@ -199,7 +208,13 @@ const within = (turn: Turn, fact: TurnFact, seq: number): Turn | null => {
     }
     case "response_received": {
       const { hooks, reply } = fact.detail
-      return { ...fresh(turn), step: reply.step, ...counted(turn, reply.usage), reviewing: { reply, hooks } }
+      return {
+        ...settled(turn),
+        attempt: 1,
+        step: reply.step,
+        ...counted(turn, reply.usage),
+        reviewing: { reply, hooks }
+      }
     }
     case "compacting":
       return compacting(turn, fact)

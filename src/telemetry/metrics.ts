@@ -16,21 +16,28 @@ export const adjust = (metric: Metric.Metric<number, unknown>, by: number) => me
 
 type Attributes = Readonly<Record<string, string>>
 
-/** A metric per combination of labels, made once and then found by one lookup. */
+/** A branch has a branch or a metric for each value of the next label. */
+type Branch<State> = Map<string, Branch<State> | Metric.Metric<number, State>>
+
+/** A metric per combination of labels, made once, then found label by label: a key of all would be a new text. */
 const labelled = <Label extends string, State>(
   make: (attributes: Attributes) => Metric.Metric<number, State>,
   ...labels: ReadonlyArray<Label>
 ) => {
-  const made = new Map<string, Metric.Metric<number, State>>()
+  const root: Branch<State> = new Map()
   return {
-    with: (values: Readonly<Record<Label, string>>) => {
-      let key = ""
-      for (const label of labels) key += `${values[label]}\n`
-      const known = made.get(key)
-      if (known !== undefined) return known
-      const fresh = make(values)
-      made.set(key, fresh)
-      return fresh
+    with: (values: Readonly<Record<Label, string>>): Metric.Metric<number, State> => {
+      let branch = root
+      for (const label of labels) {
+        let next = branch.get(values[label])
+        if (next === undefined) {
+          next = label === labels.at(-1) ? make(values) : new Map()
+          branch.set(values[label], next)
+        }
+        if (!(next instanceof Map)) return next
+        branch = next
+      }
+      throw new Error("a metric without labels")
     }
   }
 }
