@@ -16,3 +16,8 @@ setFlagsFromString("--minimum-invocations-after-ic-update=20")
 // The old generation is collected when it has doubled. V8 waits longer: three hundred megabytes of garbage for a
 // hundred and twenty that live (docs/benchmarks.md).
 setFlagsFromString("--heap-growing-percent=100")
+
+// Buffers count as what else lives, in one limit. By itself V8 begins a collection of the old generation with every
+// thirty-two megabytes of buffers, whatever it holds: beside a client that sends megabytes to be refused, one every two
+// seconds, each of which takes a quarter of a second from those who share the cores (docs/decisions/026-engine.md).
+setFlagsFromString("--external-memory-accounted-in-global-limit")
