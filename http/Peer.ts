@@ -53,7 +53,7 @@ const peers = new WeakMap<object, Peer>()
 export const peerOf = (socket: object): Peer | undefined => peers.get(socket)
 
 /**
- * P5. Of the read that Node's parser is at, no further request is parsed but the next one: what is answered to its head
+ * Of the read that Node's parser is at, no further request is parsed but the next one (P5): what is answered to its head
  * ends the parser's work, as for an upgrade. A Node that asks elsewhere parses the rest for nothing; a test sees it.
  */
 const stopParsing = (socket: Socket) => {
