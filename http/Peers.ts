@@ -11,7 +11,7 @@
  *     408 if nothing was answered yet. Time in which we do not read what came does not count.
  * C4. No request costs a timer: Node's own one for each socket, and one sweep over bodies that are still on their way.
  */
-import { IncomingMessage, type Server, ServerResponse } from "node:http"
+import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import { connectionsCut, connectionsOpen, connectionsRefused, record } from "../src/telemetry/metrics.ts"
 import { Peer, peerOf } from "./Peer.ts"
@@ -47,9 +47,6 @@ interface Arrival {
   window: number
 }
 
-const hasBody = ({ headers }: IncomingMessage) =>
-  headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0
-
 export class Peers {
   readonly open = new Set<Peer>()
   private readonly arriving = new Map<Peer, Arrival | undefined>()
@@ -68,27 +65,18 @@ export class Peers {
     server.maxConnections = this.pace.connections + this.batch
     server.on("drop", () => record(connectionsRefused))
     server.on("connection", (socket: Socket) => this.welcome(socket))
-    // Node starts every request that it finds by one of these events: peers say when they go out.
-    const emit = server.emit.bind(server)
-    server.emit = (event: string | symbol, ...given: Array<unknown>) => {
-      const [request, response] = given
-      const isStart = event === "request" || event === "checkContinue"
-      if (!isStart || !(request instanceof IncomingMessage) || !(response instanceof ServerResponse))
-        return emit(event, ...given)
+    const start = (request: IncomingMessage, response: ServerResponse) => {
       const peer = peerOf(request.socket)
-      if (peer === undefined) return false
-      peer.arrived({ request, response, begin: () => this.begin(peer, request, () => emit(event, request, response)) })
-      return true
+      if (peer === undefined) return
+      peer.start(request, response)
+      // Whether the body came with its head is known at the next sweep at the latest.
+      if (!request.complete && peer.announcesBody) this.arriving.set(peer, undefined)
     }
+    server.prependListener("request", start)
+    server.prependListener("checkContinue", start)
     server.setTimeout(this.step, (socket: Socket) => this.quiet(socket))
     const timer = setInterval(() => this.sweep(performance.now()), this.pace.sweepMs).unref()
     server.on("close", () => clearInterval(timer))
-  }
-
-  /** `emit` hands the request to whoever answers. Whether its body came with its head is known at the next sweep. */
-  private begin(peer: Peer, request: IncomingMessage, emit: () => void) {
-    if (!request.complete && hasBody(request)) this.arriving.set(peer, undefined)
-    emit()
   }
 
   /** Milliseconds between two looks at a socket on which nothing moves (C2). */

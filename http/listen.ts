@@ -13,7 +13,6 @@ import { HttpRouter } from "effect/http"
 import { createServer, type Server } from "node:http"
 import type { Socket } from "node:net"
 import { leanServer } from "./lean.ts"
-import { peerOf } from "./Peer.ts"
 import { type Pace, paceDefaults, Peers } from "./Peers.ts"
 import { Room, roomDefaults, type RoomOptions } from "./Room.ts"
 
@@ -38,17 +37,18 @@ const malformed = (status: string, message: string) => {
 
 const tooLate = malformed("408 Request Timeout", "the request took too long to arrive")
 
-const refusalOf = ({ code }: NodeJS.ErrnoException) =>
-  code === "HPE_HEADER_OVERFLOW"
-    ? malformed("431 Request Header Fields Too Large", "the headers are too large")
-    : code === "ERR_HTTP_REQUEST_TIMEOUT"
-      ? tooLate
-      : malformed("400 Bad Request", "not a valid HTTP request")
-
 const refuseClient = (error: NodeJS.ErrnoException, socket: Socket) => {
-  const peer = peerOf(socket)
-  if (error.code === "ECONNRESET" || !socket.writable || peer === undefined) socket.destroy()
-  else peer.broken(() => socket.end(refusalOf(error)))
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  socket.end(
+    error.code === "HPE_HEADER_OVERFLOW"
+      ? malformed("431 Request Header Fields Too Large", "the headers are too large")
+      : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
+        ? tooLate
+        : malformed("400 Bad Request", "not a valid HTTP request")
+  )
 }
 
 /** For a body that does not come: what was to be said, and the end. */
