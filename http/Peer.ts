@@ -11,9 +11,9 @@
  * P5. After `mostInRow` requests none of which has waited for the answer before it, the connection ends with that
  *     answer, which says so: a probe costs whoever asks nothing, and two thousand in a packet cost us as much as
  *     somebody's work.
- * P6. A body that comes with a request too many is not read where more than `unreadBytes` of it are left: the
- *     connection ends with the answer, and whoever sends has `partingMs` to read it. A client that keeps to no rate
- *     would have us read a hundred MB a second.
+ * P6. A body that comes with a request too many is not read where more than `unreadBytes` of it are left, nor parsed
+ *     what came of it with the head: the connection ends with the answer, and whoever sends has `partingMs` to read it.
+ *     A client that keeps to no rate would have us read a hundred MB a second.
  * P7. A connection on which one request at a time comes costs nothing of this but a search for the end of the head.
  */
 import type { NonSharedBuffer } from "node:buffer"
@@ -134,10 +134,20 @@ export class Peer {
     return this.bodyLeft !== 0
   }
 
+  /** P6: its request is one too many, with a body of which too much is left. */
+  private get isUnread() {
+    return (
+      this.response?.headersSent === true &&
+      this.response.statusCode === 429 &&
+      this.receiving &&
+      (this.bodyLeft ?? 0) > unreadBytes
+    )
+  }
+
   private readonly answered = () => {
-    const isTooMany = this.response?.statusCode === 429
+    const isUnread = this.isUnread
     this.response = undefined
-    if (isTooMany && this.receiving && (this.bodyLeft ?? 0) > unreadBytes) return this.part()
+    if (isUnread) return this.part()
     if (this.request?.complete === true) this.request = undefined
     if (this.held !== undefined) this.turn()
   }
@@ -163,6 +173,10 @@ export class Peer {
     let rest = bytes
     for (let pieces = 0; rest.length > 0 && !this.socket.destroyed; pieces++) {
       if (this.ending && !this.receiving) return
+      if (this.isUnread) {
+        this.socket.pause()
+        return
+      }
       if (this.response !== undefined && !this.receiving) return this.hold(rest)
       if (pieces === piecesAtOnce) {
         this.hold(rest)

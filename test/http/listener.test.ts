@@ -26,7 +26,19 @@ const steady = during(() =>
   serve(world, RateLimit.off, { observe: watch, pace: { ...pace, silenceMs: 5_000, windowMs: 1_000 } })
 )
 
-const limited = during(() => serve(world, RateLimit.layer({ credential: 0.01, burst: 1 }), { observe: watch }))
+/** Bytes of bodies as the server's parser found them. */
+const bodies: Array<number> = []
+const watchBodies = (server: Server) => {
+  watch(server)
+  server.prependListener("request", (message: IncomingMessage) => {
+    const push = message.push.bind(message)
+    message.push = (chunk: Uint8Array | null) => {
+      if (chunk !== null) bodies.push(chunk.length)
+      return push(chunk)
+    }
+  })
+}
+const limited = during(() => serve(world, RateLimit.layer({ credential: 0.01, burst: 1 }), { observe: watchBodies }))
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 /** A request of somebody else is answered: the server has turned to all that came before it. */
@@ -270,6 +282,18 @@ describe("a body", () => {
     assert.deepStrictEqual(line.statuses, [200, 429, 429, 429])
     assert.include(line.text, `"error":"rate_limited"`)
     assert.isBelow(end.bytesRead, 256 * 1024)
+  })
+
+  it("of a request too many is not parsed where it comes with its head", async () => {
+    const stranger = world.issue(["run"]).key
+    const line = new Line(limited())
+    await line.send(request("GET", "/v1/pause?ms=0", stranger)).until(({ statuses }) => statuses.length === 1)
+    bodies.length = 0
+    const headers = ["Content-Type: application/json", `Content-Length: ${1024 * 1024}`]
+    line.send(request("POST", `/v1/threads/${thread}/notes`, stranger, { headers }) + "x".repeat(40_000))
+    await line.untilClosed()
+    assert.deepStrictEqual(line.statuses, [403, 429])
+    assert.deepStrictEqual(bodies, [])
   })
 
   it("of a refused request that goes on and on ends with its connection", async () => {
