@@ -119,9 +119,9 @@ export class Peer {
     this.lastKeyId = keyId
   }
 
-  /** Nothing is under way on it, a head that has not ended aside. */
+  /** Nothing is under way on it and nothing waits, a head that has not ended aside. */
   get isIdle() {
-    return this.request === undefined && this.response === undefined
+    return this.request === undefined && this.response === undefined && this.held === undefined
   }
 
   /** Whether its request's body is still on its way. */

@@ -458,6 +458,18 @@ describe("connections", () => {
     next.close()
   })
 
+  it("with requests that wait make no room between two of them", async () => {
+    const before = taken.length
+    const lines = [new Line(few()), new Line(few()), new Line(few())].map((line) =>
+      line.send(request("GET", "/healthz").repeat(99))
+    )
+    for (const line of lines) await line.until(({ statuses }) => statuses.length > 0)
+    const others = Array.from({ length: 20 }, () => new Line(few()))
+    for (const line of lines) await line.until(({ statuses }) => statuses.length === 99)
+    for (const line of [...lines, ...others]) line.close()
+    await Promise.all(taken.slice(before).map((end) => end.closed || once(end, "close")))
+  })
+
   it("on which nothing happens make room, the oldest of whoever has the most: they keep nobody out", async () => {
     const mine = await acceptedBy(few())
     mine.line.send(request("GET", "/v1/pause?ms=0", key))
