@@ -274,7 +274,7 @@ describe.each(Array.from({ length: rounds }, (_, round) => seed + round))(
   }
 )
 
-it.runIf(total >= 10_000)("every operation was carried out, and refused", () => {
+it.runIf(total >= 10_000)("every operation was carried out, and refused (needs TROUPE_REQUESTS=10000 or more)", () => {
   const missed = operations.filter(
     (operation) => done.get(operation)?.carried === 0 || done.get(operation)?.refused === 0
   )

@@ -17,6 +17,7 @@ import {
   only,
   outcomes,
   resolveWait,
+  takenOver,
   told,
   turnOf,
   waitsOf
@@ -238,17 +239,7 @@ describe("after a crash", () => {
     const { agentId, log, other } = await asking("/wait 3s\n/say late")
     await eventually(async () => (await threadsOf(other)).length === 1, "the other is asked")
     await loseLease(server)
-    const claims = () =>
-      server.runtime.runPromise(
-        server.database.run("test.claims", (db) =>
-          db
-            .selectFrom("heads")
-            .select("epoch")
-            .where("parent", "in", [toUuid(agentId), toUuid(other)])
-            .execute()
-        )
-      )
-    await eventually(async () => (await claims()).every(({ epoch }) => epoch > 1), "both threads are taken over")
+    await takenOver(server, [agentId, other])
     const told = await log()
     assert.deepInclude(outcomes(told)[1], { text: "late" })
     const threads = await threadsOf(other)

@@ -23,6 +23,7 @@ import {
   only,
   outcomes,
   resolveWait,
+  takenOver,
   told,
   turnOf,
   waitsOf
@@ -227,17 +228,7 @@ describe("a reviewer's thread", () => {
     const threadId = await begin(server.alpha, agentId, ...script())
     await eventually(async () => (await threadsOf(reviewerId)).length === 1, "the reviewer is asked")
     await loseLease(server)
-    const claims = () =>
-      server.runtime.runPromise(
-        server.database.run("test.claims", (db) =>
-          db
-            .selectFrom("heads")
-            .select("epoch")
-            .where("parent", "in", [toUuid(agentId), toUuid(reviewerId)])
-            .execute()
-        )
-      )
-    await eventually(async () => (await claims()).every(({ epoch }) => epoch > 1), "both threads are taken over")
+    await takenOver(server, [agentId, reviewerId])
     const log = await logOf(server.alpha, threadId, ended(1))
     assert.deepStrictEqual(outcomes(log), ["hello"])
     const threads = await threadsOf(reviewerId)

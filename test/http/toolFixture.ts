@@ -127,6 +127,17 @@ export const loseLease = async (server: TestServer) => {
   )
 }
 
+/** After `loseLease`: every thread of these agents is held anew. */
+export const takenOver = async (server: TestServer, agentIds: ReadonlyArray<string>) => {
+  const epochs = () =>
+    server.runtime.runPromise(
+      server.database.run("test.claims", (db) =>
+        db.selectFrom("heads").select("epoch").where("parent", "in", agentIds.map(toUuid)).execute()
+      )
+    )
+  await eventually(async () => (await epochs()).every(({ epoch }) => epoch > 1), "their threads are taken over")
+}
+
 /** All facts of a thread, the private ones too. */
 export const factsOf = (server: TestServer, threadId: string) =>
   server.runtime.runPromise(
