@@ -16,7 +16,7 @@ interface Resource {
   /** Valid fields; differs by the name. */
   readonly fields: (name: string, client: Client) => Promise<object> | object
   readonly change: (name: string) => object
-  /** What is left when it is deleted; profiles are not. */
+  /** What is left when it is deleted. */
   readonly end: "gone" | "archived"
   /** Rows that every workspace has, before its own. */
   readonly builtIn?: number
