@@ -1,4 +1,5 @@
 /** Actors on their charts: the steps that a log falls into, and where an actor stood after each of them. */
+import { randomUUID } from "node:crypto"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { sql } from "kysely"
 import { toUuid } from "../../src/domain/ids.ts"
@@ -301,8 +302,10 @@ describe("other actors on their charts", () => {
     assert.strictEqual(seen.chart.kind, "schedule")
     assert.strictEqual(seen.doing[0].type, "pause")
     assert.strictEqual((await chartOf(schedule.id, "?pos=2")).doing[0].type, "start")
-    const feedId = (await made("/v1/feeds", { name: "f" })).feed.id
+    const feedId = (await made("/v1/feeds", { name: `charts-${randomUUID()}` })).feed.id
     const { id } = await made(`/v1/agents/${agentId}/subscriptions`, { feedId })
+    // What is published before the feed knows its reader is told with that, and not by a notice.
+    await eventually(async () => (await stepsOf(id)).some(({ cause }) => cause === "listed"), "a reader of the feed")
     await made(`/v1/feeds/${feedId}/messages`, { messages: [{ text: "canary" }] })
     await eventually(async () => (await stepsOf(id)).some(({ cause }) => cause === "submitted"), "a batch")
     const steps = await stepsOf(id)
