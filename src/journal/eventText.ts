@@ -12,9 +12,9 @@ export type PublicFact = Pick<StoredFact, "turn" | "n" | "type" | "event" | "at"
 export const eventId = (turn: string, n: number) => derive("event", turn, n)
 
 /**
- * The same text in one piece. V8 joins texts as a tree of their parts, some twenty objects for an event, and such a tree
- * stays for as long as the text is kept: most of what lived of a resting thread was those. Asking for a character makes
- * one text of it.
+ * The same text in one piece. V8 joins texts as a tree of their parts, some twenty objects for an event, and such a
+ * tree stays for as long as the text is kept: most of what lived of a resting thread was those. Asking for a character
+ * makes one text of it.
  */
 const inOnePiece = (text: string) => (Number.isNaN(text.charCodeAt(0)) ? "" : text)
 
