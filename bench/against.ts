@@ -62,6 +62,16 @@ const quantities: ReadonlyArray<Quantity> = [
   { name: "resident MiB", of: (run) => run.rssMiB, digits: 0 }
 ]
 
+/** The median, over rounds, of what one system has over what another has in the same round. */
+const ratioOf = (of: Quantity["of"], runs: ReadonlyArray<Measured>, others: ReadonlyArray<Measured>) =>
+  median(
+    runs.map((run, round) => {
+      const other = others[round]
+      if (other === undefined) throw new Error(`round ${round + 1} was not measured on both`)
+      return of(run) / of(other)
+    })
+  )
+
 /** Missed by no more than the control is off 1, a bar holds. */
 const holds = ({ least, limit }: Bar, ratio: number, control: number) =>
   least === true ? ratio >= limit - Math.abs(control - 1) : ratio <= limit + Math.abs(control - 1)
@@ -86,9 +96,7 @@ const rowOf = (
     readonly control: ReadonlyArray<Measured>
   }
 ) => {
-  const over = (runs: ReadonlyArray<Measured>, others: ReadonlyArray<Measured>) =>
-    median(runs.map((one, i) => of(one) / of(others[i] ?? one)))
-  const [ratio, off] = [over(ours, theirs), over(control, first)]
+  const [ratio, off] = [ratioOf(of, ours, theirs), ratioOf(of, control, first)]
   const isHeld = bar === undefined ? undefined : holds(bar, ratio, off)
   console.log(
     `${isHeld === undefined ? "      " : isHeld ? "holds " : "MISSED"}  ${name} at ${level}, beside ${short}: ` +
@@ -165,7 +173,8 @@ export const against = async (options: AgainstOptions): Promise<void> => {
             `${last.map((rate) => rate.toFixed(0)).join(", ")} turns/s (this, ${shorts.join(", ")}, control)`
         )
       }
-      for (const stop of stops.splice(-systems.length)) await stop()
+      // One by one: whatever a stop that fails leaves running is stopped at the end.
+      for (const _ of systems) await stops.pop()?.()
     }
 
     const rows: Array<ReadonlyArray<string>> = []
@@ -174,7 +183,7 @@ export const against = async (options: AgainstOptions): Promise<void> => {
       const control = measured.at(-1) ?? []
       const errors = measured.flat().reduce((sum, each) => sum + each.errors, 0)
       if (errors > 0) console.log(`${errors} ERRORS`)
-      const rates = median(control.map((one, i) => one.turnsPerSecond / (first[i] ?? one).turnsPerSecond))
+      const rates = ratioOf((run) => run.turnsPerSecond, control, first)
       if (Math.abs(rates - 1) > noisy)
         console.log(
           `the machine is not quiet: ${shorts[0]} is ${rates.toFixed(2)} times as fast as itself at ${level} clients`
@@ -187,8 +196,8 @@ export const against = async (options: AgainstOptions): Promise<void> => {
     console.log(`\n${table}`)
     if (write) {
       const how =
-        `This checkout${flags.length === 0 ? "" : ` with ${flags.join(" ")}`} beside ${shorts.join(", ")}: medians of ` +
-        `${rounds} rounds of ${seconds} s after ${warmupSeconds} s of warm-up, and of the ratios within rounds.`
+        `This checkout${flags.length === 0 ? "" : ` with ${flags.join(" ")}`} beside ${shorts.join(", ")}: medians ` +
+        `of ${rounds} rounds of ${seconds} s after ${warmupSeconds} s of warm-up, and of the ratios within rounds.`
       await writeReport("against", [describeMachine(how), table].join("\n\n"))
     }
   } finally {

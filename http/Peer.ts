@@ -13,7 +13,8 @@
  *     somebody's work.
  * P6. A body that comes with a request too many is not read where more than `unreadBytes` of it are left, nor parsed
  *     what came of it with the head: the connection ends with the answer, and whoever sends has `partingMs` to read it.
- *     A client that keeps to no rate would have us read a hundred MB a second.
+ *     A client that keeps to no rate would have us read a hundred MB a second. Behind any answer Effect's server reads
+ *     no more than 256 KiB, of a body in chunks too: where more are left, whoever sends has half a second.
  * P7. A connection on which one request at a time comes costs nothing of this but a search for the end of the head.
  */
 import type { NonSharedBuffer } from "node:buffer"
@@ -47,7 +48,7 @@ export const peerOf = (socket: object): Peer | undefined => peers.get(socket)
 
 export class Peer {
   readonly socket: Socket
-  /** When nothing was seen to move on it, last. Milliseconds, monotonic. */
+  /** When a look last saw nothing move on it. Milliseconds, monotonic. */
   quietAt = -Infinity
   /** Since when nothing has moved, as far as looks tell. */
   quietSince = -Infinity
@@ -154,6 +155,8 @@ export class Peer {
 
   /** P6. Closed at once, the connection would be reset before the answer is read. */
   private part() {
+    // Whoever has left, or was cut for another reason, needs no time to read.
+    if (this.socket.destroyed) return
     this.onCut("body_refused")
     this.socket.removeAllListeners("data")
     this.socket.pause()

@@ -158,7 +158,7 @@ export class Peers {
         continue
       }
       const heard = socket.bytesRead
-      if (seen?.request !== request || request.readableLength > 0) {
+      if (seen?.request !== request || request.readableLength > 0 || socket.isPaused()) {
         this.arriving.set(peer, { request, heardAt: now, heard, windowAt: now, window: heard })
         continue
       }

@@ -20,8 +20,7 @@ export const ApprovalsApi = HttpApiGroup.make("approvals")
           summary: "Get the approval policy",
           description:
             "Which requests are parked for approval. Where no rule fits, what agents ask for with a lease parks if " +
-            "it " +
-            "changes something, and all else runs. The ETag is what `If-Match` of a change is held against."
+            "it changes something, and all else runs. The ETag is what `If-Match` of a change is held against."
         })
       ),
     HttpApiEndpoint.put("putPolicy", "/approval-policy", {

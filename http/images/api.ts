@@ -43,8 +43,7 @@ export const ImagesApi = HttpApiGroup.make("images")
           summary: "Upload an image",
           description:
             `The bytes of a png, jpeg, gif or webp image with their \`Content-Type\`, or JSON with them as base64: ` +
-            `at most ` +
-            `${bytes} bytes, ${side} pixels a side and ${megapixels} megapixels. Its \`id\` can be named in ` +
+            `at most ${bytes} bytes, ${side} pixels a side and ${megapixels} megapixels. Its \`id\` can be named in ` +
             `messages to ` +
             "the agent. 200 where the agent has the same bytes already."
         })

@@ -132,8 +132,7 @@ const putting =
   "writes nothing. Where an approval is needed, 404 and 409 come before it."
 const deleting =
   "Answers with an operation: completed, or waiting for approval. Without `expectedVersion` it succeeds where " +
-  "there is " +
-  "no entry."
+  "there is no entry."
 const kept =
   `Newest first: the newest ${limits.memoryVersions}; of a deleted entry for ` + `${limits.memoryDeletedDays} days.`
 const valued = "With its value, unless it is a delete or was redacted."

@@ -28,8 +28,7 @@ const schemes = {
     description:
       "A lease that an agent's tool server gets with a call, where its toolset asks for it: good while the turn goes " +
       "on, for at most 15 minutes. It needs no scope, and reaches its own agent, its own thread and what its agent " +
-      "has " +
-      "asked for."
+      "has asked for."
   },
   DeliveryBearer: {
     type: "http",

@@ -52,8 +52,7 @@ export const SchedulesApi = HttpApiGroup.make("schedules")
         says(
           "Create a schedule",
           `An agent has at most ${limits.schedules}. A cron expression without an instant within 28 years is ` +
-            `refused, ` +
-            "and so is a single instant that is past."
+            "refused, and so is a single instant that is past."
         )
       ),
     HttpApiEndpoint.get("list", path, {
@@ -87,8 +86,7 @@ export const SchedulesApi = HttpApiGroup.make("schedules")
         says(
           "Change a schedule",
           "JSON Merge Patch (RFC 7396): absent keeps, null clears; a trigger of another type takes the place of " +
-            "the one " +
-            "that was. Enabling begins with the next instant, and counts failures anew."
+            "the one that was. Enabling begins with the next instant, and counts failures anew."
         )
       ),
     HttpApiEndpoint.delete("delete", onePath, {

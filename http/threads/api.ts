@@ -1,4 +1,7 @@
-/** Threads: create, list, get, patch, cancel, retry (contract C14.13 to C14.18). */
+/**
+ * Threads: create, list, get, patch, cancel, retry (contract C14.13 to C14.18); their turns, archive, delete, compact
+ * (C35.3 to C35.6).
+ */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { described } from "../../src/domain/described.ts"
@@ -94,8 +97,7 @@ export const ThreadsApi = HttpApiGroup.make("threads")
         status: described(
           Schema.optional(Schema.Literals(threadStatuses)),
           `Only threads of this status: of a page ${limits.threadsLookedAt} threads are looked at, so that it may ` +
-            `hold ` +
-            "fewer than `limit`, and go on nevertheless. Not beside `state`."
+            "hold fewer than `limit`, and go on nevertheless. Not beside `state`."
         ),
         agentId: described(Schema.optional(AgentId), "Only threads of this agent."),
         identity: described(Schema.optional(Identity), "Only threads that work for this identity."),
@@ -141,8 +143,7 @@ export const ThreadsApi = HttpApiGroup.make("threads")
           summary: "List a thread's turns",
           description:
             "Each turn with how it ended, what it used, and how many responses, calls and waits it had. The turn " +
-            "that " +
-            "goes on has no outcome. A page may hold fewer than `limit`, and go on nevertheless."
+            "that goes on has no outcome. A page may hold fewer than `limit`, and go on nevertheless."
         })
       ),
     HttpApiEndpoint.patch("update", "/threads/:threadId", {
@@ -197,8 +198,7 @@ export const ThreadsApi = HttpApiGroup.make("threads")
           summary: "Archive a thread",
           description:
             "The thread takes no input any more, and lists leave it out; reads go on. Only at rest with an empty " +
-            "queue. " +
-            "There is no way back."
+            "queue. There is no way back."
         })
       ),
     HttpApiEndpoint.delete("delete", "/threads/:threadId", {

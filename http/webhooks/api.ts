@@ -68,8 +68,7 @@ export const WebhooksApi = HttpApiGroup.make("webhooks")
         says(
           "Create a webhook",
           `A workspace has at most ${limits.webhooks}. What happens from now on is sent: thin bodies of ids, at ` +
-            `least ` +
-            "once, in no promised order, each signed with the secret that this answer shows."
+            "least once, in no promised order, each signed with the secret that this answer shows."
         )
       ),
     HttpApiEndpoint.get("list", "/webhooks", {

@@ -48,8 +48,7 @@ const network = (mode: Mode) => {
       none("the listener's address under `npm start` (none where `TROUPE_PORT` is 0); none in serve"),
       "URL under which others reach this installation, such as `https://troupe.example.com`; a path of a proxy " +
         "may follow. The `answerUrl` of hook deliveries begins with it; without it `answerUrl` is a path. Leases " +
-        "hold " +
-        "it as `baseUrl`"
+        "hold it as `baseUrl`"
     ),
     databaseUrl: is(
       "TROUPE_DATABASE_URL",

@@ -10,8 +10,7 @@ const Reasoning = Schema.Literals(["low", "medium", "high"])
 const says = {
   maxOutputTokens:
     "Tokens that a response may have at most. Absent: as many as the model writes. Under a budget exactly this " +
-    "much is " +
-    "set aside for a call.",
+    "much is set aside for a call.",
   temperature: "How freely it chooses its words, from 0 to 2. Absent: the provider's default.",
   reasoning: "How long it thinks first. For models whose `features` have `reasoning`."
 }

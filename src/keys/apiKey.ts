@@ -130,8 +130,7 @@ export const KeyRotation = Schema.Struct({
       )
     ),
     `Seconds for which the old key goes on beside the new one: ${limits.keyOverlapSeconds.usual} when absent. With ` +
-      `0 it ` +
-      "ends at once."
+      "0 it ends at once."
   )
 }).annotate({ identifier: "KeyRotation" })
 export type KeyRotation = typeof KeyRotation.Type

@@ -20,8 +20,7 @@ const says = {
   submitMode: "How the message reaches a turn that runs in the target thread.",
   overlap:
     "How an instant goes while the turn that the schedule began last still runs or waits: the instant is " +
-    "skipped, " +
-    "one waits for the end, the turn is cancelled first, or both run.",
+    "skipped, one waits for the end, the turn is cancelled first, or both run.",
   catchUpSeconds: "How old the newest instant that was missed may be and still fire.",
   jitterSeconds: "Up to how many seconds later it fires, by instant: spreads the load of many schedules.",
   maxCost: "USD that each thread that it makes may cost.",

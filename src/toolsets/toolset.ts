@@ -52,8 +52,7 @@ const says = {
     "`idempotentHint` for repeating a call after a crash. False when absent.",
   lease:
     "`call`: every call brings a lease, with which the MCP server may ask this API on the agent's behalf while the " +
-    "turn " +
-    "goes on. `none`, the default: no call does. For kind `mcp` only.",
+    "turn goes on. `none`, the default: no call does. For kind `mcp` only.",
   timeoutMs:
     `How long a call of its tools may take without a word, in milliseconds: ${limits.mcpCallMs.usual} when absent. ` +
     `Progress that the server reports begins the time anew, up to ${limits.mcpProgressTimes} times it in all. A ` +

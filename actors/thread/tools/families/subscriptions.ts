@@ -131,8 +131,7 @@ export const subscriptionsFamily = ({ approval, changing, database }: Subscripti
     name: "subscriptions",
     description:
       "What wakes you: subscriptions to feeds of the workspace. Messages that match become messages to you, at " +
-      "once or " +
-      "gathered, in new threads or in one.",
+      "once or gathered, in new threads or in one.",
     tools: [
       builtIn({
         name: "subscriptions.list",
@@ -175,8 +174,7 @@ export const subscriptionsFamily = ({ approval, changing, database }: Subscripti
         name: "subscriptions.create",
         description:
           "Subscribes you to a feed. intent is what you are to do with its messages, said to you with them; " +
-          "condition " +
-          `is CEL over text, tags, data and principal. You have at most ${limits.subscriptionsPerAgent}.`,
+          `condition is CEL over text, tags, data and principal. You have at most ${limits.subscriptionsPerAgent}.`,
         input: CreateInput,
         readOnly: false,
         idempotent: true,
