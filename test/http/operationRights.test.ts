@@ -52,6 +52,22 @@ describe("what an agent has asked for by a tool", () => {
       ])
   })
 
+  it("is decided by the identity that its thread acts for, among others: that person is whom it asks", async () => {
+    const { admin, agentId: other, decider, id } = await space([ofAgents])
+    const agentId = await makeWorker(admin, families)
+    const ann = await server.client(id, { identity: "ann", scopes: ["read", "approve"] })
+    for (const [client, verdict, state] of [
+      [ann, "approve", "completed"],
+      [ann, "deny", "denied"],
+      [decider, "approve", "completed"]
+    ] as const) {
+      const operation = await asks(admin, agentId, other, { identity: "ann" })
+      const shown = (await client.get(`/v1/operations/${operation.id}`)).body.operation
+      assert.deepStrictEqual(shown.requestedBy, { type: "agent", id: agentId, identity: "ann" })
+      assert.strictEqual((await decided(client, verdict, operation)).state, state)
+    }
+  })
+
   it("fails once its roles do not let it any more; to see itself it needs none", async () => {
     const { admin, agentId: other, decider } = await space([ofAgents])
     const roleId = await addRole(admin, { allow: [{ tools: "*" }] })

@@ -197,4 +197,47 @@ describe("an operation", () => {
     assert.strictEqual((await asker.get(`/v1/operations/${old.id}`)).status, 404)
     assert.strictEqual((await asker.get(`/v1/operations/${young.id}`)).status, 200)
   })
+  it("is told of at every change, also of a command, and of a day that passes", async () => {
+    const { admin, agentId, asker, decider } = await space([rule("agent.update", "identity.*")])
+    const watcher = await Watcher.open(server.base, "/v1/events/stream?types=operation", admin.token!)
+    await watcher.until(({ frames }) => frames.length === 1)
+    const statesOf = (id: string) =>
+      watcher
+        .events("operation")
+        .filter(({ data }) => data.operationId === id)
+        .map(({ data }) => data.state)
+    const command = await parked(asker.post("/v1/identities/disable", { identity: "eve@example.com" }))
+    await decided(decider, "approve", command)
+    const [denied, cancelled, expired] = [
+      await parked(asker.patch(`/v1/agents/${agentId}`, { name: "B" })),
+      await parked(asker.patch(`/v1/agents/${agentId}`, { name: "C" })),
+      await parked(asker.patch(`/v1/agents/${agentId}`, { name: "D" }))
+    ]
+    await decided(decider, "deny", denied)
+    await decided(asker, "cancel", cancelled)
+    await change(server, (id) => sql`update operations set expires_at = now() where id = ${id}`, expired)
+    // Nobody looks: a node's chore writes it.
+    await watcher.until(() => statesOf(expired.id).includes("expired"))
+    assert.deepStrictEqual(
+      [command, denied, cancelled, expired].map(({ id }) => statesOf(id)),
+      [
+        ["pending", "approved", "completed"],
+        ["pending", "denied"],
+        ["pending", "cancelled"],
+        ["pending", "expired"]
+      ]
+    )
+    for (const { data } of watcher.events("operation"))
+      assert.strictEqual(data.agentId, data.operationId === command.id ? undefined : agentId)
+    watcher.close()
+  })
+
+  it("that is waited for is answered as it is when the time is over", async () => {
+    const { asker, profileId } = await space([rule("agent.create")])
+    const { id } = await parked(asker.post("/v1/agents", { name: "A", profileId }))
+    const began = performance.now()
+    const { body } = await asker.get(`/v1/operations/${id}?waitSeconds=1`)
+    assert.strictEqual(body.operation.state, "pending")
+    assert.isAtLeast(performance.now() - began, 900)
+  })
 })
