@@ -7,7 +7,7 @@ import { Database } from "../../src/database/Database.ts"
 import { forgetOperations } from "../../src/operations/due.ts"
 import { parkRequest } from "../../src/operations/parking.ts"
 import { freshId } from "../../src/seed.ts"
-import type { Client, TestServer } from "../setup/server.ts"
+import { type Client, startServer, type TestServer } from "../setup/server.ts"
 import { agentsOf, change, decide, decided, makeSpaces, parked, parkingServer, rule } from "./parkingFixture.ts"
 import { assertRefused } from "./refusals.ts"
 import { Watcher } from "./sse.ts"
@@ -43,6 +43,27 @@ describe("an operation", () => {
     const again = await parks()
     assert.deepStrictEqual([again.operation?.id, again.operation?.state, again.written], [id, "denied", []])
     assert.lengthOf((await asker.get("/v1/operations?state=pending")).body.operations, 0)
+  })
+
+  it("is one, however often the same is asked at once, of whichever node", async () => {
+    const other = await startServer({ beside: server, name: "other" })
+    try {
+      const { admin, agentId, asker, profileId } = await space([rule("agent.create", "identity.*", "agent.read")])
+      const clients = [asker, other.at(asker)]
+      const ids = (ask: (client: Client) => ReturnType<Client["send"]>) =>
+        Promise.all(
+          Array.from({ length: 12 }, async (_, i) => (await parked(ask(clients[i % 2] ?? asker))).id as string)
+        )
+      const all = [
+        await ids((client) => client.post("/v1/agents", { name: "A", profileId })),
+        await ids((client) => client.post("/v1/identities/disable", { identity: "eve@example.com" })),
+        await ids((client) => client.get(`/v1/agents/${agentId}`))
+      ]
+      for (const same of all) assert.lengthOf(new Set(same), 1)
+      assert.lengthOf((await admin.get("/v1/operations")).body.operations, 3)
+    } finally {
+      await other.stop()
+    }
   })
 
   it("is not decided by who asked, nor by another key of the same identity", async () => {

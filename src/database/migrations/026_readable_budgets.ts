@@ -8,7 +8,8 @@
 import { type Kysely, sql } from "kysely"
 
 const statements = [
-  // As migration 24 has it, but for the budget, which is read as `readable` spells it out.
+  // As migration 24 has it, but for the budget: where a text of the agent has an escape it is read as `readable` spells
+  // it out. That takes its time, and most have none.
   sql`create or replace function reserve_costs(workspaces uuid[], ids uuid[], subjects uuid[], chains text[],
       amounts float8[], prompts float8[], known float8[])
     returns table (place int, verdict text) language plpgsql as $$
@@ -44,7 +45,8 @@ const statements = [
             (select coalesce(sum(r.amount), 0) from reservations r
               where r.workspace = a.workspace and r.subject = a.id) as held
           into budget from agents a
-            cross join lateral (select readable(a.body::text) -> 'budget' as budget offset 0) b
+            cross join lateral (select case when strpos(a.body::text, '\\u') > 0 then readable(a.body::text)
+              else a.body end -> 'budget' as budget offset 0) b
             left join spend_totals t on t.workspace = a.workspace and t.subject = a.id
               and t.until > this_minute - 1440 and b.budget ->> 'window' = 'total'
           where a.workspace = workspaces[i] and a.id = subjects[i] and b.budget ->> 'limit' is not null;
