@@ -239,8 +239,8 @@ const make = Effect.fnUntraced(function* (options: StreamOptions) {
     const isChanged = before !== revision || changed
     changed = false
     // S1.
-    const asked = [...streams, ...polls].filter(({ token }) => isChanged || isLease(token))
-    const tokens = Map.groupBy(asked, ({ token }) => token)
+    const doubtful = [...streams, ...polls].filter(({ token }) => isChanged || isLease(token))
+    const tokens = Map.groupBy(doubtful, ({ token }) => token)
     yield* Effect.forEach(
       tokens,
       ([token, held]) => {
