@@ -4,7 +4,7 @@
  *
  * S1. A stream ends with `bye auth_expired`, and a long poll is refused as its next request would be, when its
  *     credential expires, is revoked or disabled: at most a beat of the lease after the auth revision says so, and
- *     sooner if the bus tells.
+ *     sooner if the bus tells. A lease is asked of its thread at every look: no revision tells of the end of a turn.
  * S2. A watcher that has taken nothing for 30 s while something waited is dropped.
  * S3. On drain every stream ends with `bye draining`, and no new one begins.
  * S4. Whatever ends a stream closes its scope: nothing of it stays.
@@ -236,9 +236,11 @@ const make = Effect.fnUntraced(function* (options: StreamOptions) {
   })
   const authorise = Effect.gen(function* () {
     const before = lease.authRevision()
-    if (before === revision && !changed) return
+    const isChanged = before !== revision || changed
     changed = false
-    const tokens = Map.groupBy([...streams, ...polls], ({ token }) => token)
+    // S1.
+    const doubtful = [...streams, ...polls].filter(({ token }) => isChanged || isLease(token))
+    const tokens = Map.groupBy(doubtful, ({ token }) => token)
     yield* Effect.forEach(
       tokens,
       ([token, held]) => {

@@ -12,9 +12,11 @@
  *     long as the call runs its node keeps it young, however long that takes (`keep`).
  * B4. A crash of PostgreSQL itself may forget reservations of its last fractions of a second, of calls that are under
  *     way: these are not booked. Whatever was settled had its reservation.
+ * B5. Calls share statements, and nobody's fails for another's.
  */
 import { Context, Effect, Layer } from "effect"
 import { hash } from "node:crypto"
+import { apart } from "../database/apart.ts"
 import { batched } from "../database/batches.ts"
 import { Database, DatabaseUnavailable, isUnavailable } from "../database/Database.ts"
 import { floats, texts, uuids } from "../database/parameters.ts"
@@ -104,32 +106,40 @@ const make = Effect.gen(function* () {
   const reserve = batched<Reserving, BudgetVerdict, DatabaseUnavailable>({
     max: 500,
     lanes: 1,
-    run: async (requests) => {
-      const calls = requests.map(({ item }) => item)
-      try {
-        const rows = await database.query<{ readonly place: number; readonly verdict: string }>({
-          name: "reserve_costs",
-          text,
-          values: [
-            uuids(calls, ({ workspace }) => workspace),
-            uuids(calls, ({ id }) => id),
-            uuids(calls, ({ agentId }) => agentId),
-            texts(calls, ({ threadIds }) => `{${threadIds.map(toUuid).join(",")}}`),
-            floats(calls, ({ amount }) => amount),
-            floats(calls, ({ prompt }) => prompt),
-            floats(calls, ({ known }) => known)
-          ]
-        })
-        for (const { place, verdict } of rows) {
-          const found = verdicts.find((one) => one === verdict)
-          if (found !== undefined) requests[place - 1]?.answer(Effect.succeed(found))
+    // B5.
+    run: (all) =>
+      apart(
+        all,
+        async (requests) => {
+          const calls = requests.map(({ item }) => item)
+          const rows = await database.query<{ readonly place: number; readonly verdict: string }>({
+            name: "reserve_costs",
+            text,
+            values: [
+              uuids(calls, ({ workspace }) => workspace),
+              uuids(calls, ({ id }) => id),
+              uuids(calls, ({ agentId }) => agentId),
+              texts(calls, ({ threadIds }) => `{${threadIds.map(toUuid).join(",")}}`),
+              floats(calls, ({ amount }) => amount),
+              floats(calls, ({ prompt }) => prompt),
+              floats(calls, ({ known }) => known)
+            ]
+          })
+          for (const { place, verdict } of rows) {
+            const found = verdicts.find((one) => one === verdict)
+            if (found !== undefined) requests[place - 1]?.answer(Effect.succeed(found))
+          }
+          return []
+        },
+        (failed, cause) => {
+          for (const { answer } of failed)
+            answer(
+              isUnavailable(cause)
+                ? Effect.fail(new DatabaseUnavailable({ operation: "budgets.reserve", cause }))
+                : Effect.die(cause)
+            )
         }
-      } catch (cause) {
-        if (!isUnavailable(cause)) throw cause
-        for (const { answer } of requests)
-          answer(Effect.fail(new DatabaseUnavailable({ operation: "budgets.reserve", cause })))
-      }
-    }
+      )
   })
 
   /** By its id: the workspace of what runs. */

@@ -89,7 +89,7 @@ export const totalSpend = Effect.fnUntraced(function* () {
             coalesce(t.until, 0) as since, coalesce(t.amount, 0) as amount
           from agents a cross join clock c left join spend_totals t
             on t.workspace = a.workspace and t.subject = a.id and t.until > c.minute - 1440
-          where a.body #>> '{budget,window}' = 'total'
+          where a.body::text like '%"window":"total"%' and readable(a.body::text) #>> '{budget,window}' = 'total'
             and coalesce(t.until, 0) < c.minute - ${unsettledMinutes + totalLag}
             and exists (select from spent s where s.workspace = a.workspace and s.subject = a.id
               and s.minute >= greatest(coalesce(t.until, 0), c.minute - 1440)

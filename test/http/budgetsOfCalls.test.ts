@@ -10,7 +10,8 @@ import { openaiResponses } from "../models/servers/openaiResponses.ts"
 import { type Behaviour, type ProviderServer, startServer as startProvider } from "../models/servers/server.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
-import { ended, logOf, makeThread, submit } from "./threadFixture.ts"
+import { assertRefused } from "./refusals.ts"
+import { ended, logOf, makeThread, submit, text } from "./threadFixture.ts"
 import { addToolset, fresh, makeWorker, only, resolveWait, waitsOf } from "./toolFixture.ts"
 
 const priced = "openai/priced"
@@ -211,6 +212,32 @@ describe("a model without a price", () => {
       assert.lengthOf(unpricedProvider.requests, asked)
       if (models.length > 1) assert.strictEqual(only(log, "assistant_message").at(-1)?.modelId, paid)
       else assert.strictEqual(log.at(-1)?.failureCode, "model_not_priced")
+    }
+  )
+})
+
+describe("an agent whose description PostgreSQL stores and does not read", () => {
+  it.each(["24h", "total"])(
+    "pays for its calls within its budget of %s, and nobody beside it fails",
+    async (window) => {
+      const description = "\u0000 \u0001"
+      const odd = await worker([paid], {}, { description, budget: { limit: 1, window } })
+      const plain = await worker([paid], {}, { budget: { limit: 1, window } })
+      const threads = await Promise.all([odd, plain, odd, plain].map((agentId) => makeThread(server.alpha, agentId)))
+      await Promise.all(threads.map((threadId) => submit(server.alpha, threadId, "hi")))
+      for (const threadId of threads) {
+        const log = await logOf(server.alpha, threadId, ended(1))
+        assert.strictEqual(log.at(-1)?.type, "turn_completed", JSON.stringify(log.at(-1)))
+      }
+      const { budgetSpend } = await detailOf(threads[0] ?? assert.fail())
+      assert.deepInclude(budgetSpend, { window })
+      assert.isAbove(budgetSpend.spent, 0)
+      assert.strictEqual((await server.alpha.patch(`/v1/agents/${odd}`, { budget: { limit: 0, window } })).status, 200)
+      const refused = await server.alpha.post("/v1/threads", { agentId: odd, message: { content: text("more") } })
+      assertRefused(refused, 402, "budget_exceeded")
+      assert.strictEqual((await server.alpha.get(`/v1/usage?agentId=${odd}`)).body.budget.window, window)
+      // As every node does it.
+      for (const { name, work } of chores) if (/spend|reservations/.test(name)) await server.runtime.runPromise(work)
     }
   )
 })

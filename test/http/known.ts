@@ -16,6 +16,20 @@ export class Pool {
     }
   }
 
+  /** Of a prefix only the last that came are asked for. */
+  keepNewest(prefix: string, many: number) {
+    this.#ids.set(prefix, (this.#ids.get(prefix) ?? []).slice(-many))
+  }
+
+  /** What is gone is asked for by chance alone. */
+  forget(...ids: ReadonlyArray<string>) {
+    for (const [prefix, list] of this.#ids)
+      this.#ids.set(
+        prefix,
+        list.filter((id) => !ids.includes(id))
+      )
+  }
+
   /** The n-th, round and round; one that nobody has where there is none. */
   pick(prefix: string, n: number) {
     const list = this.#ids.get(prefix) ?? []

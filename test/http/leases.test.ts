@@ -1,5 +1,6 @@
 /** Leases of agents, end to end: an MCP server gets one with a call, and asks the API with it. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Streams } from "../../http/streams/Streams.ts"
 import { AgentLeases, makeAgentLeases } from "../../src/keys/AgentLeases.ts"
 import { body } from "../../src/domain/ids.ts"
 import { createCompleted } from "../../src/operations/rows.ts"
@@ -135,6 +136,27 @@ describe("a lease", () => {
     await eventually(async () => (await statusOf(there)) === 401, "it is void elsewhere")
     await leavesMemory(server, threadId)
     assert.strictEqual(await statusOf(client), 401)
+  })
+
+  it.each([
+    ["its turn is over", 401, "unauthenticated"],
+    ["its identity is disabled", 403, "identity_disabled"]
+  ])("that waits for news is refused within five seconds once %s", async (what, status, error) => {
+    const identity = `${what.replaceAll(" ", "-")}@example.com`
+    const { client, threadId } = await holding({ identity })
+    const asked = await client.post("/v1/identities/disable", { identity: "another@example.com" })
+    assert.strictEqual(asked.status, 202, asked.text)
+    const answer = client.get(`/v1/operations/${asked.body.operation.id}?waitSeconds=60`)
+    await eventually(
+      () => server.runtime.runPromise(Streams.useSync((streams) => streams.waiting() > 0)),
+      "it waits for news"
+    )
+    const began = performance.now()
+    if (status === 401) await letGo(threadId)
+    else assert.strictEqual((await server.alpha.post("/v1/identities/disable", { identity })).status, 200)
+    refused(await answer, status, error)
+    assert.isBelow(performance.now() - began, 5_000)
+    if (status !== 401) await letGo(threadId)
   })
 
   it("stays good while its turn awaits a person, also where the thread is read from its head", async () => {

@@ -52,6 +52,30 @@ describe("what an agent has asked for by a tool", () => {
       ])
   })
 
+  it("is decided by the identity that its thread acts for, among others: that person is whom it asks", async () => {
+    const { admin, agentId: other, decider, id } = await space([ofAgents])
+    const agentId = await makeWorker(admin, families)
+    const ann = await server.client(id, { identity: "ann", scopes: ["read", "approve"] })
+    for (const [client, verdict, state] of [
+      [ann, "approve", "completed"],
+      [ann, "deny", "denied"],
+      [decider, "approve", "completed"]
+    ] as const) {
+      const operation = await asks(admin, agentId, other, { identity: "ann" })
+      const shown = (await client.get(`/v1/operations/${operation.id}`)).body.operation
+      assert.deepStrictEqual(shown.requestedBy, { type: "agent", id: agentId, identity: "ann" })
+      assert.strictEqual((await decided(client, verdict, operation)).state, state)
+    }
+  })
+
+  it("fails once the agent is archived", async () => {
+    const { admin, agentId: other, decider } = await space([ofAgents])
+    const agentId = await makeWorker(admin, families)
+    const operation = await asks(admin, agentId, other)
+    assert.strictEqual((await admin.delete(`/v1/agents/${agentId}`)).status, 204)
+    assert.deepStrictEqual(failedWith(await decided(decider, "approve", operation)), ["failed", 409, "agent_archived"])
+  })
+
   it("fails once its roles do not let it any more; to see itself it needs none", async () => {
     const { admin, agentId: other, decider } = await space([ofAgents])
     const roleId = await addRole(admin, { allow: [{ tools: "*" }] })
@@ -61,6 +85,25 @@ describe("what an agent has asked for by a tool", () => {
     assert.strictEqual((await admin.patch(`/v1/roles/${roleId}`, { deny: [{ tools: "agents.get" }] })).status, 200)
     assert.deepStrictEqual(failedWith(await decided(decider, "approve", ofOther)), ["failed", 403, "permission_denied"])
     assert.strictEqual((await decided(decider, "approve", ofItself)).state, "completed")
+  })
+})
+
+describe("what a key has asked for", () => {
+  it("fails once the key has ended by itself, or its place was taken without an overlap", async () => {
+    const { admin, decider, profileId } = await space([rule("agent.create")])
+    const issue = async (name: string) => {
+      const made = (await admin.post("/v1/auth/keys", { name, scopes: ["read", "write"] })).body
+      const client = server.at({ token: made.token } as Client)
+      return { id: made.key.id as string, asked: await parked(client.post("/v1/agents", { name, profileId })) }
+    }
+    const [over, replaced] = [await issue("over"), await issue("replaced")]
+    const past = sql`update api_keys set expires_at = now() - interval '1 second' where id = ${toUuid(over.id)}::uuid`
+    await server.query(past)
+    const rotated = await admin.post(`/v1/auth/keys/${replaced.id}/rotate`, { overlapSeconds: 0 })
+    assert.strictEqual(rotated.status, 201, rotated.text)
+    for (const { asked } of [over, replaced])
+      assert.deepStrictEqual(failedWith(await decided(decider, "approve", asked)), ["failed", 401, "unauthenticated"])
+    assert.lengthOf((await admin.get("/v1/agents")).body.agents, 1)
   })
 })
 

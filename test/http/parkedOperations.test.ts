@@ -7,7 +7,7 @@ import { Database } from "../../src/database/Database.ts"
 import { forgetOperations } from "../../src/operations/due.ts"
 import { parkRequest } from "../../src/operations/parking.ts"
 import { freshId } from "../../src/seed.ts"
-import type { Client, TestServer } from "../setup/server.ts"
+import { type Client, startServer, type TestServer } from "../setup/server.ts"
 import { agentsOf, change, decide, decided, makeSpaces, parked, parkingServer, rule } from "./parkingFixture.ts"
 import { assertRefused } from "./refusals.ts"
 import { Watcher } from "./sse.ts"
@@ -43,6 +43,27 @@ describe("an operation", () => {
     const again = await parks()
     assert.deepStrictEqual([again.operation?.id, again.operation?.state, again.written], [id, "denied", []])
     assert.lengthOf((await asker.get("/v1/operations?state=pending")).body.operations, 0)
+  })
+
+  it("is one, however often the same is asked at once, of whichever node", async () => {
+    const other = await startServer({ beside: server, name: "other" })
+    try {
+      const { admin, agentId, asker, profileId } = await space([rule("agent.create", "identity.*", "agent.read")])
+      const clients = [asker, other.at(asker)]
+      const ids = (ask: (client: Client) => ReturnType<Client["send"]>) =>
+        Promise.all(
+          Array.from({ length: 12 }, async (_, i) => (await parked(ask(clients[i % 2] ?? asker))).id as string)
+        )
+      const all = [
+        await ids((client) => client.post("/v1/agents", { name: "A", profileId })),
+        await ids((client) => client.post("/v1/identities/disable", { identity: "eve@example.com" })),
+        await ids((client) => client.get(`/v1/agents/${agentId}`))
+      ]
+      for (const same of all) assert.lengthOf(new Set(same), 1)
+      assert.lengthOf((await admin.get("/v1/operations")).body.operations, 3)
+    } finally {
+      await other.stop()
+    }
   })
 
   it("is not decided by who asked, nor by another key of the same identity", async () => {
@@ -196,5 +217,48 @@ describe("an operation", () => {
     assert.strictEqual(forgotten, 1)
     assert.strictEqual((await asker.get(`/v1/operations/${old.id}`)).status, 404)
     assert.strictEqual((await asker.get(`/v1/operations/${young.id}`)).status, 200)
+  })
+  it("is told of at every change, also of a command, and of a day that passes", async () => {
+    const { admin, agentId, asker, decider } = await space([rule("agent.update", "identity.*")])
+    const watcher = await Watcher.open(server.base, "/v1/events/stream?types=operation", admin.token!)
+    await watcher.until(({ frames }) => frames.length === 1)
+    const statesOf = (id: string) =>
+      watcher
+        .events("operation")
+        .filter(({ data }) => data.operationId === id)
+        .map(({ data }) => data.state)
+    const command = await parked(asker.post("/v1/identities/disable", { identity: "eve@example.com" }))
+    await decided(decider, "approve", command)
+    const [denied, cancelled, expired] = [
+      await parked(asker.patch(`/v1/agents/${agentId}`, { name: "B" })),
+      await parked(asker.patch(`/v1/agents/${agentId}`, { name: "C" })),
+      await parked(asker.patch(`/v1/agents/${agentId}`, { name: "D" }))
+    ]
+    await decided(decider, "deny", denied)
+    await decided(asker, "cancel", cancelled)
+    await change(server, (id) => sql`update operations set expires_at = now() where id = ${id}`, expired)
+    // Nobody looks: a node's chore writes it.
+    await watcher.until(() => statesOf(expired.id).includes("expired"))
+    assert.deepStrictEqual(
+      [command, denied, cancelled, expired].map(({ id }) => statesOf(id)),
+      [
+        ["pending", "approved", "completed"],
+        ["pending", "denied"],
+        ["pending", "cancelled"],
+        ["pending", "expired"]
+      ]
+    )
+    for (const { data } of watcher.events("operation"))
+      assert.strictEqual(data.agentId, data.operationId === command.id ? undefined : agentId)
+    watcher.close()
+  })
+
+  it("that is waited for is answered as it is when the time is over", async () => {
+    const { asker, profileId } = await space([rule("agent.create")])
+    const { id } = await parked(asker.post("/v1/agents", { name: "A", profileId }))
+    const began = performance.now()
+    const { body } = await asker.get(`/v1/operations/${id}?waitSeconds=1`)
+    assert.strictEqual(body.operation.state, "pending")
+    assert.isAtLeast(performance.now() - began, 900)
   })
 })

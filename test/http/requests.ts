@@ -377,7 +377,7 @@ export const requests = (operation: Operation, known: Known): fc.Arbitrary<Reque
         values
       }): Request => {
         // Two ids that belong together, mostly.
-        const parent = inPath.length === 2 && together > 0 ? known.parentOf(String(chosen[1])) : undefined
+        const parent = inPath.length === 2 && together > 0 ? known.parentOf(asText(chosen[1])) : undefined
         const ids = parent === undefined ? chosen : [parent, ...chosen.slice(1)]
         const query = inQuery.flatMap((parameter, index) =>
           values[index] === undefined ? [] : [`${parameter.name}=${encodeURIComponent(asText(values[index]))}`]

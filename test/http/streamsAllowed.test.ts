@@ -104,6 +104,23 @@ describe("who may wait for news", () => {
     await isWaiting(0)
   })
 
+  it("of an operation is refused within five seconds when the key is revoked", async () => {
+    const space = await server.workspace("waiting for an operation")
+    const admin = await server.client(space)
+    const rules = [{ actions: ["identity.*"], principals: ["api_key"], require: true }]
+    assert.strictEqual((await admin.put("/v1/approval-policy", { rules })).status, 200)
+    const parked = await admin.post("/v1/identities/disable", { identity: "mallory" })
+    assert.strictEqual(parked.status, 202, parked.text)
+    const made = await admin.post("/v1/auth/keys", { name: "short lived", scopes: ["read"] })
+    const client = new Client(server.base, made.body.token)
+    const answer = client.get(`/v1/operations/${parked.body.operation.id}?waitSeconds=60`)
+    await isWaiting(1)
+    const began = performance.now()
+    await admin.delete(`/v1/auth/keys/${made.body.key.id}`)
+    assert.deepStrictEqual(await refusedSoon(answer, began), [401, "unauthenticated"])
+    await isWaiting(0)
+  })
+
   it("is refused when the key's identity is disabled", async () => {
     const threadId = await makeThread(server.alpha, agentId)
     const answer = poll(await server.client(server.workspaces.alpha, { identity: "trudy" }), threadId)

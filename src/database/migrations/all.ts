@@ -25,7 +25,7 @@ import * as rotation from "./022_rotation.ts"
 import * as imageNames from "./023_image_names.ts"
 import * as spendTotals from "./024_spend_totals.ts"
 import * as toldSubscribers from "./025_told_subscribers.ts"
-import * as reserving from "./026_reserving.ts"
+import * as readableBudgets from "./026_readable_budgets.ts"
 
 export const migrations: Record<string, Migration> = {
   "001_journal": journal,
@@ -53,5 +53,5 @@ export const migrations: Record<string, Migration> = {
   "023_image_names": imageNames,
   "024_spend_totals": spendTotals,
   "025_told_subscribers": toldSubscribers,
-  "026_reserving": reserving
+  "026_readable_budgets": readableBudgets
 }
