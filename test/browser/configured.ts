@@ -1,5 +1,6 @@
 /** A workspace that has something on every page of the console's setup. */
 import { startHookServer } from "../hooks/hookServer.ts"
+import { during } from "../setup/during.ts"
 import { ended, logOf, makeAgent, makeThread, submit } from "../http/threadFixture.ts"
 import type { Client } from "../setup/server.ts"
 
@@ -28,7 +29,7 @@ export const configure = async (alpha: Client) => {
   })
   const subscription = await alpha.post(`/v1/agents/${agentId}/subscriptions`, { feedId, name: "reads news" })
   const subscriptionId: string = subscription.body.id
-  const hooks = await startHookServer()
+  const hooks = await during(startHookServer())
   const webhook = await alpha.post("/v1/webhooks", { url: hooks.url, events: ["webhook.test"] })
   const webhookId: string = webhook.body.webhook.id
   const threadId = await makeThread(alpha, agentId)

@@ -1,42 +1,30 @@
 /** The console as people use it, in a real browser: nothing from elsewhere, nothing to complain of. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import type { Browser } from "playwright-core"
+import { assert, describe, it } from "@effect/vitest"
 import { limits } from "../../src/domain/limits.ts"
+import { during } from "../setup/during.ts"
 import { launchBrowser } from "../setup/chromium.ts"
 import { sharedConsole } from "../setup/console.ts"
-import type { Client, TestServer } from "../setup/server.ts"
 import { go, holdsIn, isFitForAll, overhang, shoot, turnTo, visiting } from "../setup/consolePage.ts"
 import { ended, logOf, makeAgent, makeThread, submit } from "../http/threadFixture.ts"
 import { addToolset, makeWorker, resolveWait, waitsOf } from "../http/toolFixture.ts"
 
-let server: TestServer
-let alpha: Client
-let browser: Browser
-/** Calls of thread.rename want a person's word. */
-let asking: string
-let plain: string
-beforeAll(async () => {
-  server = await sharedConsole()
-  alpha = server.alpha
-  browser = await launchBrowser()
-  const role = await alpha.post("/v1/roles", {
-    name: "asks",
-    allow: [{ tools: "*" }, { tools: "thread.rename", approval: "required" }]
-  })
-  asking = await makeAgent(alpha, ["troupe/scripted"])
-  const { profileId } = (await alpha.get(`/v1/agents/${asking}`)).body.agent
-  const patched = await alpha.patch(`/v1/profiles/${profileId}`, {
-    roleIds: [role.body.role.id],
-    families: ["thread"],
-    familyExposure: "always"
-  })
-  assert.strictEqual(patched.status, 200, patched.text)
-  plain = await makeAgent(alpha)
-}, 300_000)
-afterAll(async () => {
-  await browser?.close()
-  await server?.stop()
+const server = await sharedConsole()
+const alpha = server.alpha
+const browser = await during(launchBrowser())
+const role = await alpha.post("/v1/roles", {
+  name: "asks",
+  allow: [{ tools: "*" }, { tools: "thread.rename", approval: "required" }]
 })
+/** Calls of thread.rename want a person's word. */
+const asking = await makeAgent(alpha, ["troupe/scripted"])
+const { profileId } = (await alpha.get(`/v1/agents/${asking}`)).body.agent
+const patched = await alpha.patch(`/v1/profiles/${profileId}`, {
+  roleIds: [role.body.role.id],
+  families: ["thread"],
+  familyExposure: "always"
+})
+assert.strictEqual(patched.status, 200, patched.text)
+const plain = await makeAgent(alpha)
 
 const open = visiting(() => ({ browser, base: server.base, token: alpha.token }))
 

@@ -1,42 +1,27 @@
 /** The console while things go wrong, and in more tabs than a browser has connections. */
-import { afterAll, assert, beforeAll, describe, inject, it } from "vitest"
+import { assert, describe, inject, it } from "vitest"
 import pg from "pg"
-import type { Browser, Page } from "playwright-core"
+import type { Page } from "playwright-core"
+import { during } from "../setup/during.ts"
 import { launchBrowser } from "../setup/chromium.ts"
 import { buildConsole } from "../setup/console.ts"
 import { type Open, openConsole, visiting } from "../setup/consolePage.ts"
-import { Client, startServer, type TestServer } from "../setup/server.ts"
+import { Client, startServer } from "../setup/server.ts"
 import { switchboard } from "../setup/switchboard.ts"
 import { ended, logOf, makeAgent, makeThread, submit } from "../http/threadFixture.ts"
 import { eventually } from "../waiting.ts"
-
-let server: TestServer
-/** A second node, which is slow to take requests of one key, and is killed in the end. */
-let other: TestServer
-let alpha: Client
-let browser: Browser
-let built: Awaited<ReturnType<typeof buildConsole>>
-let agentId: string
 
 /** Nobody reads what nodes log while their database is away. */
 const lines = { write: () => {}, flush: () => {} }
 const rates = { credential: 0.02, burst: 150 }
 
-beforeAll(async () => {
-  built = await buildConsole()
-  const served = { console: built.folder }
-  server = await startServer({ served, lines })
-  other = await startServer({ served, beside: server, name: "other", rates, lines })
-  alpha = server.alpha
-  browser = await launchBrowser()
-  agentId = await makeAgent(alpha)
-}, 300_000)
-afterAll(async () => {
-  await browser?.close()
-  await other?.stop()
-  await server?.stop()
-  await built?.remove()
-})
+const served = { console: await buildConsole() }
+const server = await during(startServer({ served, lines }))
+/** A second node, which is slow to take requests of one key, and is killed in the end. */
+const other = await during(startServer({ served, beside: server, name: "other", rates, lines }))
+const alpha = server.alpha
+const browser = await during(launchBrowser())
+const agentId = await makeAgent(alpha)
 
 /** Much is tried again here, with growing pauses, before it is said. */
 const patiently = (use: (open: Open) => Promise<void>) => (opened: Open) => {

@@ -1,33 +1,15 @@
 /** The console's pages for what agents are made of, and what wakes them, in a real browser. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import type { Browser } from "playwright-core"
-import type { HookServer } from "../hooks/hookServer.ts"
+import { assert, describe, it } from "@effect/vitest"
+import { during } from "../setup/during.ts"
 import { launchBrowser } from "../setup/chromium.ts"
 import { sharedConsole } from "../setup/console.ts"
 import { pasteYaml, turnTo, visiting, yamlOf } from "../setup/consolePage.ts"
-import type { Client, TestServer } from "../setup/server.ts"
 import { configure } from "./configured.ts"
 
-let server: TestServer
-let alpha: Client
-let browser: Browser
-let hooks: HookServer
-let agentId: string
-let profileId: string
-let roleId: string
-let scheduleId: string
-let subscriptionId: string
-beforeAll(async () => {
-  server = await sharedConsole()
-  alpha = server.alpha
-  browser = await launchBrowser()
-  ;({ agentId, hooks, profileId, roleId, scheduleId, subscriptionId } = await configure(alpha))
-}, 300_000)
-afterAll(async () => {
-  await browser?.close()
-  await server?.stop()
-  await hooks?.stop()
-})
+const server = await sharedConsole()
+const alpha = server.alpha
+const browser = await during(launchBrowser())
+const { agentId, profileId, roleId, scheduleId, subscriptionId } = await configure(alpha)
 
 const tinyPng = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVQI12P4DwABAQEAG7buVgAAAABJRU5ErkJggg==",

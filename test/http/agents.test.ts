@@ -1,15 +1,9 @@
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { sharedServer, type TestServer } from "../setup/server.ts"
+import { assert, describe, it } from "@effect/vitest"
+import { sharedServer } from "../setup/server.ts"
 import { absent, assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
 
-let server: TestServer
-let profileId: string
-
-beforeAll(async () => {
-  server = await sharedServer()
-  profileId = (await server.alpha.post("/v1/profiles", { name: "P", models: ["troupe/scripted"] })).body.profile.id
-})
-afterAll(() => server.stop())
+const server = await sharedServer()
+const profileId = (await server.alpha.post("/v1/profiles", { name: "P", models: ["troupe/scripted"] })).body.profile.id
 
 const create = async (fields: Record<string, unknown> = {}) => {
   const made = await server.alpha.post("/v1/agents", { name: "A", profileId, ...fields })

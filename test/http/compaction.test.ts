@@ -5,20 +5,16 @@ import { factOf } from "../../actors/thread/replies/rows.ts"
 import { toUuid } from "../../src/domain/ids.ts"
 import type { StoredFact } from "../../src/journal/Journal.ts"
 import { clearDeleted } from "../../src/threads/deleting.ts"
-import { type Client, startServer, type TestServer } from "../setup/server.ts"
+import { during } from "../setup/during.ts"
+import { startServer } from "../setup/server.ts"
 import { type McpServer, startMcpServer } from "../tools/mcpServer.ts"
 import { eventually } from "../waiting.ts"
 import { assertRefused } from "./refusals.ts"
 import { addToolset, factsOf } from "./toolFixture.ts"
 import { type Event, ended, logOf, makeThread, submit } from "./threadFixture.ts"
 
-let server: TestServer
-let alpha: Client
-beforeAll(async () => {
-  server = await startServer()
-  alpha = server.alpha
-})
-afterAll(() => server.stop())
+const server = await during(startServer())
+const alpha = server.alpha
 
 const small = "troupe/scripted-small"
 

@@ -1,23 +1,19 @@
 /** The contract's edges, each with the rule that it keeps to. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { sql } from "kysely"
 import { toUuid } from "../../src/domain/ids.ts"
-import { startServer, type TestServer } from "../setup/server.ts"
+import { during } from "../setup/during.ts"
+import { startServer } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
 import { assertRefused, assertRefusedAt } from "./refusals.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
 import { addToolset, begin, call, makeWorker } from "./toolFixture.ts"
 import { isPast, makeGet } from "./edgeFixture.ts"
 
-let server: TestServer
-let agentId: string
-beforeAll(async () => {
-  server = await startServer()
-  agentId = await makeAgent(server.alpha)
-})
-afterAll(() => server.stop())
+const server = await during(startServer())
+const agentId = await makeAgent(server.alpha)
 
-const { get } = makeGet(() => server)
+const { get } = makeGet(server)
 
 // contract C2.13
 describe("201 carries the ETag as 200 does, of threads too", () => {

@@ -1,7 +1,8 @@
 /** Whose words are whose: an edited message, a steer, and threads of somebody else's name. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { allow, type HookServer, startHookServer } from "../hooks/hookServer.ts"
-import { type Client, startServer, type TestServer } from "../setup/server.ts"
+import { assert, describe, it } from "@effect/vitest"
+import { allow, startHookServer } from "../hooks/hookServer.ts"
+import { during } from "../setup/during.ts"
+import { type Client, startServer } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
 import { assertRefused } from "./refusals.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
@@ -12,22 +13,15 @@ interface Person {
   readonly principal: { readonly type: string; readonly id: string; readonly identity?: string }
 }
 
-let server: TestServer
-let hooks: HookServer
-let alice: Person
-let bob: Person
-let agentId: string
-beforeAll(async () => {
-  ;[server, hooks] = await Promise.all([startServer({ idleMs: 50 }), startHookServer()])
-  const person = async (identity: string): Promise<Person> => {
-    const client = await server.client(server.workspaces.alpha, { scopes: ["read", "run"], identity })
-    return { client, principal: (await client.get("/v1/auth")).body.principal }
-  }
-  alice = await person("alice")
-  bob = await person("bob")
-  agentId = await makeAgent(server.alpha)
-})
-afterAll(() => Promise.all([server.stop(), hooks.stop()]))
+const server = await during(startServer({ idleMs: 50 }))
+const hooks = await during(startHookServer())
+const person = async (identity: string): Promise<Person> => {
+  const client = await server.client(server.workspaces.alpha, { scopes: ["read", "run"], identity })
+  return { client, principal: (await client.get("/v1/auth")).body.principal }
+}
+const alice = await person("alice")
+const bob = await person("bob")
+const agentId = await makeAgent(server.alpha)
 
 /** A message of alice's that waits behind a turn. */
 const waiting = async (agent = agentId) => {

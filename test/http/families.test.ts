@@ -1,34 +1,14 @@
 /** Tools of the runtime itself: the thread, the agents and the connections of the workspace, as a model calls them. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { ensureWorkspace } from "../../src/workspaces/ensure.ts"
 import { allow, type HookServer, rewrite, startHookServer } from "../hooks/hookServer.ts"
-import type { TestServer } from "../setup/server.ts"
+import { during } from "../setup/during.ts"
 import { ended, type Event, logOf, submit } from "./threadFixture.ts"
-import {
-  addToolset,
-  assertSound,
-  begin,
-  call,
-  makeWorker,
-  only,
-  outcomes,
-  resolveWait,
-  turnOf,
-  waitsOf
-} from "./toolFixture.ts"
-import { all, familyServer, found, makeFamilyTools } from "./familyFixture.ts"
+import { addToolset, begin, call, makeWorker, only, outcomes, resolveWait, turnOf, waitsOf } from "./toolFixture.ts"
+import { all, found, familyStand } from "./familyFixture.ts"
 
-let server: TestServer
-let hooks: HookServer
-beforeAll(async () => {
-  ;[server, hooks] = await Promise.all([familyServer(), startHookServer()])
-})
-afterAll(async () => {
-  await assertSound(server)
-  await Promise.all([server.stop(), hooks.stop()])
-})
-
-const { worker } = makeFamilyTools(() => server)
+const { server, worker } = await familyStand()
+const hooks = await during(startHookServer())
 
 type Fields = Readonly<Record<string, unknown>>
 /** The outcome of the calls after the search: outputs, or codes of failures. */

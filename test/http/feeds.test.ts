@@ -1,26 +1,19 @@
 /** Feeds: what they are, who may change them, and what is read from them. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { sql } from "kysely"
 import { Database } from "../../src/database/Database.ts"
 import { toUuid } from "../../src/domain/ids.ts"
 import { limits } from "../../src/domain/limits.ts"
 import { retainMessages } from "../../src/feeds/retaining.ts"
-import { Client, startServer, type TestServer } from "../setup/server.ts"
+import { during } from "../setup/during.ts"
+import { Client, startServer } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
 import { absent, assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
 import { makeAgent } from "./threadFixture.ts"
 import { fresh } from "./toolFixture.ts"
 
-let server: TestServer
-let other: TestServer
-beforeAll(async () => {
-  server = await startServer({ name: "one" })
-  other = await startServer({ beside: server, name: "two" })
-})
-afterAll(async () => {
-  await other.stop()
-  await server.stop()
-})
+const server = await during(startServer({ name: "one" }))
+const other = await during(startServer({ beside: server, name: "two" }))
 
 const makeFeed = async (client: Client, fields: object = {}) => {
   const made = await client.post("/v1/feeds", { name: fresh("feed"), ...fields })

@@ -1,13 +1,13 @@
 /** What every answer has, whatever becomes of the request. */
 import { assert, describe, it } from "@effect/vitest"
-import { during, raw, send } from "./client.ts"
-import { serve, World } from "./tiny.ts"
+import { raw, send } from "./client.ts"
+import { serving, World } from "./tiny.ts"
 
 const world = new World()
 const { key } = world.issue(["read", "run"])
-const base = during(() => serve(world))
+const base = await serving(world)
 const auth = { authorization: `Bearer ${key}` }
-const get = (path: string, headers: Record<string, string> = auth) => send(base() + path, { headers })
+const get = (path: string, headers: Record<string, string> = auth) => send(base + path, { headers })
 
 describe("the request id", () => {
   it("is the client's when it is sane, and fresh otherwise", async () => {
@@ -33,7 +33,7 @@ describe("the request id", () => {
 
 describe("the root", () => {
   const at = (accept?: string) =>
-    send(`${base()}/`, { redirect: "manual", headers: accept === undefined ? {} : { accept } })
+    send(`${base}/`, { redirect: "manual", headers: accept === undefined ? {} : { accept } })
 
   it.each([
     "text/html",
@@ -63,7 +63,7 @@ describe("the root", () => {
     )
     const { name, ...links } = Object(answer.body)
     assert.strictEqual(name, "troupe")
-    for (const [what, path] of Object.entries(links)) assert.strictEqual((await send(base() + path)).status, 200, what)
+    for (const [what, path] of Object.entries(links)) assert.strictEqual((await send(base + path)).status, 200, what)
   })
 })
 
@@ -119,7 +119,7 @@ describe("a path", () => {
   })
 
   it("that is known, with another method, is 405 with Allow", async () => {
-    const answer = await send(`${base()}/v1/threads/thr_01h455vb4pex5vsknk084sn02q/notes`, {
+    const answer = await send(`${base}/v1/threads/thr_01h455vb4pex5vsknk084sn02q/notes`, {
       method: "DELETE",
       headers: auth
     })
@@ -127,10 +127,10 @@ describe("a path", () => {
     assert.deepStrictEqual(answer.body, { error: "method_not_allowed", message: "this path takes POST, GET, HEAD" })
     assert.strictEqual(answer.headers.get("allow"), "POST, GET, HEAD")
     for (const path of ["/", "/healthz", "/docs", "/v1/openapi.json"]) {
-      assert.strictEqual((await send(base() + path, { method: "POST" })).status, 405, path)
+      assert.strictEqual((await send(base + path, { method: "POST" })).status, 405, path)
     }
     // No other origin may use a browser's credentials here: a preflight gets no CORS header.
-    const preflight = await send(`${base()}/v1/refuse`, {
+    const preflight = await send(`${base}/v1/refuse`, {
       method: "OPTIONS",
       headers: { origin: "https://example.org" }
     })
@@ -139,7 +139,7 @@ describe("a path", () => {
   })
 
   it("answers HEAD like GET, without a body", async () => {
-    const answer = await send(`${base()}/healthz`, { method: "HEAD" })
+    const answer = await send(`${base}/healthz`, { method: "HEAD" })
     assert.deepStrictEqual([answer.status, answer.text], [200, ""])
   })
 })
@@ -154,8 +154,8 @@ it("every answer forbids sniffing and storing", async () => {
 
 describe("what is not HTTP", () => {
   it("gets a 400 with ErrorResponse, and the server lives on", async () => {
-    assert.match(await raw(base(), "NONSENSE\r\n\r\n"), /^HTTP\/1\.1 400 [\s\S]*"error":"invalid_request"/)
-    assert.match(await raw(base(), `GET / HTTP/1.1\r\nHost: x\r\nA: ${"x".repeat(20_000)}\r\n\r\n`), /^HTTP\/1\.1 431 /)
+    assert.match(await raw(base, "NONSENSE\r\n\r\n"), /^HTTP\/1\.1 400 [\s\S]*"error":"invalid_request"/)
+    assert.match(await raw(base, `GET / HTTP/1.1\r\nHost: x\r\nA: ${"x".repeat(20_000)}\r\n\r\n`), /^HTTP\/1\.1 431 /)
     assert.strictEqual((await get("/healthz")).status, 200)
   })
 })
@@ -184,7 +184,7 @@ describe("the probes", () => {
 
 describe("the reference", () => {
   it("is found with a slash too many", async () => {
-    const answer = await send(`${base()}/docs/`, { redirect: "manual" })
+    const answer = await send(`${base}/docs/`, { redirect: "manual" })
     assert.deepStrictEqual([answer.status, answer.headers.get("location")], [302, "../docs"])
   })
 

@@ -1,30 +1,14 @@
 /** Dry runs of hooks. */
-import { afterAll, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
+import { assert, beforeEach, describe, it } from "@effect/vitest"
 import { HookTest } from "../../http/hooks/api.ts"
-import {
-  after,
-  allow,
-  deny,
-  garbage,
-  type HookServer,
-  newSecret,
-  rewrite,
-  startHookServer,
-  status
-} from "../hooks/hookServer.ts"
-import { sharedServer, type TestServer } from "../setup/server.ts"
+import { after, allow, deny, garbage, newSecret, rewrite, startHookServer, status } from "../hooks/hookServer.ts"
+import { during } from "../setup/during.ts"
+import { sharedServer } from "../setup/server.ts"
 import { assertShape } from "./shape.ts"
 import { assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
 
-let server: TestServer
-let endpoint: HookServer
-beforeAll(async () => {
-  ;[server, endpoint] = await Promise.all([sharedServer(), startHookServer()])
-})
-afterAll(async () => {
-  await server.stop()
-  await endpoint.stop()
-})
+const server = await sharedServer()
+const endpoint = await during(startHookServer())
 beforeEach(() => endpoint.forget())
 
 describe("a dry run", () => {

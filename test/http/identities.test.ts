@@ -1,19 +1,15 @@
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { sql } from "kysely"
 import { Registries } from "../../actors/Registries.ts"
 import { toUuid } from "../../src/domain/ids.ts"
 import { identityActorId } from "../../src/identities/actorId.ts"
-import { startServer, type TestServer } from "../setup/server.ts"
+import { during } from "../setup/during.ts"
+import { startServer } from "../setup/server.ts"
 import { absent, assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
 
-let server: TestServer
-let profileId: string
-beforeAll(async () => {
-  server = await startServer({ idleMs: 1 })
-  profileId = (await server.alpha.post("/v1/profiles", { name: "P", models: ["troupe/scripted"] })).body.profile.id
-})
-afterAll(() => server.stop())
+const server = await during(startServer({ idleMs: 1 }))
+const profileId = (await server.alpha.post("/v1/profiles", { name: "P", models: ["troupe/scripted"] })).body.profile.id
 
 const disable = (identity: string) => server.alpha.post("/v1/identities/disable", { identity })
 const enable = (identity: string) => server.alpha.post("/v1/identities/enable", { identity })

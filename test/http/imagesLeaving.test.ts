@@ -1,25 +1,20 @@
 /** Images that nothing names any more, and when they go. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { type RawBuilder, sql } from "kysely"
 import { toUuid } from "../../src/domain/ids.ts"
 import { forgetImages } from "../../src/images/leaving.ts"
 import { clearDeleted } from "../../src/threads/deleting.ts"
 import { png } from "../images.ts"
-import { type Client, sharedServer, type TestServer } from "../setup/server.ts"
+import { sharedServer } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
 import { assertRefused } from "./refusals.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
 import { image, makeImageTools } from "./imageFixture.ts"
 
-let server: TestServer
-let alpha: Client
-beforeAll(async () => {
-  server = await sharedServer()
-  alpha = server.alpha
-})
-afterAll(() => server.stop())
+const server = await sharedServer()
+const alpha = server.alpha
 
-const { upload } = makeImageTools(() => server)
+const { upload } = makeImageTools(server)
 
 describe("an image that a deleted thread has named", () => {
   /** The thread is archived, deleted and cleared away. */

@@ -5,9 +5,9 @@ import type { IncomingMessage, Server } from "node:http"
 import type { Socket } from "node:net"
 import { paceDefaults } from "../../http/Peers.ts"
 import { RateLimit } from "../../http/RateLimit.ts"
-import { during, send } from "./client.ts"
+import { send } from "./client.ts"
 import { Line, request } from "./socket.ts"
-import { serve, World } from "./tiny.ts"
+import { serving, World } from "./tiny.ts"
 
 const world = new World()
 const { key } = world.issue(["read", "run"])
@@ -18,13 +18,14 @@ const watch = (server: Server) => {
   server.prependListener("request", (message: IncomingMessage) => found.push(message.url ?? ""))
   server.on("connection", (socket: Socket) => taken.push(socket))
 }
-const patient = during(() => serve(world, RateLimit.off, { observe: watch }))
+const patient = await serving(world, RateLimit.off, { observe: watch })
 const pace = { answerMs: 400, idleMs: 400, silenceMs: 400, windowMs: 400, windowBytes: 256, sweepMs: 50 }
-const strict = during(() => serve(world, RateLimit.off, { observe: watch, pace }))
+const strict = await serving(world, RateLimit.off, { observe: watch, pace })
 /** With more patience than a loaded machine takes to turn to a socket. */
-const steady = during(() =>
-  serve(world, RateLimit.off, { observe: watch, pace: { ...pace, silenceMs: 5_000, windowMs: 1_000 } })
-)
+const steady = await serving(world, RateLimit.off, {
+  observe: watch,
+  pace: { ...pace, silenceMs: 5_000, windowMs: 1_000 }
+})
 
 /** Bytes of bodies as the server's parser found them. */
 const bodies: Array<number> = []
@@ -38,7 +39,7 @@ const watchBodies = (server: Server) => {
     }
   })
 }
-const limited = during(() => serve(world, RateLimit.layer({ credential: 0.01, burst: 1 }), { observe: watchBodies }))
+const limited = await serving(world, RateLimit.layer({ credential: 0.01, burst: 1 }), { observe: watchBodies })
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 /** A request of somebody else is answered: the server has turned to all that came before it. */
@@ -59,7 +60,7 @@ const acceptedBy = async (base: string) => {
 
 describe("requests of one connection", () => {
   it("are answered in order, and each begins when the one before was answered", async () => {
-    const line = new Line(patient()).send([60, 0, 30].map((ms) => request("GET", `/v1/pause?ms=${ms}`, key)).join(""))
+    const line = new Line(patient).send([60, 0, 30].map((ms) => request("GET", `/v1/pause?ms=${ms}`, key)).join(""))
     await line.until(({ bodies }) => bodies.length === 3)
     line.close()
     const spans = line.bodies.filter(isSpan)
@@ -70,19 +71,19 @@ describe("requests of one connection", () => {
 
   it("are not even parsed while one before them is unanswered", async () => {
     found.length = 0
-    const line = new Line(patient()).send(
+    const line = new Line(patient).send(
       request("GET", "/v1/pause?ms=400", key) + request("GET", "/v1/pause?ms=0", key).repeat(98)
     )
     while (found.length === 0) await pause(1)
     // Another connection's, which came later, is found and answered meanwhile.
-    await answered(patient())
+    await answered(patient)
     assert.deepStrictEqual(found, ["/v1/pause?ms=400", "/healthz"])
     await line.until(({ statuses }) => statuses.length === 99)
     line.close()
   })
 
   it("of one packet leave others their turn", async () => {
-    const [flood, other] = [new Line(patient()), new Line(patient())]
+    const [flood, other] = [new Line(patient), new Line(patient)]
     await Promise.all([once(flood.socket, "connect"), once(other.socket, "connect")])
     found.length = 0
     flood.send(request("GET", "/healthz").repeat(99))
@@ -98,7 +99,7 @@ describe("requests of one connection", () => {
     "that are %i in a row get a hundred answers: the last one says that the connection ends with it",
     async (many) => {
       found.length = 0
-      const line = await new Line(patient()).send(request("GET", "/healthz").repeat(many)).untilClosed()
+      const line = await new Line(patient).send(request("GET", "/healthz").repeat(many)).untilClosed()
       assert.deepStrictEqual(
         line.statuses,
         Array.from({ length: 100 }, () => 200)
@@ -110,7 +111,7 @@ describe("requests of one connection", () => {
   )
 
   it("that wait for the answers before them may be as many as they like", async () => {
-    const line = new Line(patient())
+    const line = new Line(patient)
     for (let asked = 1; asked <= 250; asked++) {
       line.send(request("GET", "/healthz"))
       await line.until(({ statuses }) => statuses.length === asked)
@@ -140,7 +141,7 @@ describe("requests of one connection", () => {
           : [request("GET", `/v1/threads/${thread}/notes?afterSeq=${i}`, key), `"afterSeq":${i}`]
     })
     const bytes = requests.map(([text]) => text).join("")
-    const line = new Line(patient())
+    const line = new Line(patient)
     await once(line.socket, "connect")
     line.socket.setNoDelay(true)
     for (let at = 0; at < bytes.length; ) {
@@ -159,14 +160,14 @@ describe("requests of one connection", () => {
   })
 
   it("that cannot be parsed end the connection after the answers before them", async () => {
-    const line = await new Line(patient())
+    const line = await new Line(patient)
       .send(`${request("GET", "/v1/pause?ms=20", key)}NONSENSE\r\n\r\n${request("GET", "/healthz")}`)
       .untilClosed()
     assert.deepStrictEqual(line.statuses, [200, 400])
   })
 
   it("may ask for an upgrade, or expect something: they are answered as others", async () => {
-    const line = new Line(patient()).send(
+    const line = new Line(patient).send(
       request("GET", "/healthz", undefined, { headers: ["Connection: Upgrade", "Upgrade: websocket"] }) +
         request("GET", "/healthz", undefined, { headers: ["Expect: the-unexpected"] }).repeat(3) +
         request("GET", "/healthz")
@@ -177,22 +178,22 @@ describe("requests of one connection", () => {
   })
 
   it("that come without end while an answer is not read are not read either", async () => {
-    const { end, line } = await acceptedBy(patient())
+    const { end, line } = await acceptedBy(patient)
     line.socket.pause()
     line.send(request("GET", "/v1/large?kib=16384", key))
     const flood = request("GET", "/healthz").repeat(2_000)
     // What the kernels hold is not the server's: the client's own end tells how much goes no further.
     for (let i = 0; i < 20; i++) line.send(flood)
-    for (let i = 0; i < 20; i++) await answered(patient())
+    for (let i = 0; i < 20; i++) await answered(patient)
     assert.isFalse(end.destroyed)
     assert.isBelow(end.bytesRead, 512 * 1024)
     line.close()
   })
 })
 
-describe("an answer", () => {
+describe("an answer", async () => {
   it("of which nothing is taken for its time ends its connection", async () => {
-    const { end, line } = await acceptedBy(strict())
+    const { end, line } = await acceptedBy(strict)
     line.socket.pause()
     line.send(request("GET", "/v1/large?kib=32768", key))
     await once(end, "close")
@@ -200,10 +201,10 @@ describe("an answer", () => {
   })
 
   const slower = { ...pace, answerMs: 1_500, idleMs: 1_500 }
-  const lenient = during(() => serve(world, RateLimit.off, { observe: watch, pace: slower }))
+  const lenient = await serving(world, RateLimit.off, { observe: watch, pace: slower })
 
   it("that is taken slowly is not cut", async () => {
-    const { end, line } = await acceptedBy(lenient())
+    const { end, line } = await acceptedBy(lenient)
     line.socket.pause()
     line.send(request("GET", "/v1/large?kib=12288", key))
     const began = performance.now()
@@ -220,7 +221,7 @@ describe("an answer", () => {
   })
 
   it("that takes its time to be made is not cut", async () => {
-    const line = new Line(strict()).send(request("GET", `/v1/pause?ms=${3 * pace.answerMs}`, key))
+    const line = new Line(strict).send(request("GET", `/v1/pause?ms=${3 * pace.answerMs}`, key))
     await line.until(({ statuses }) => statuses.length === 1)
     line.close()
     assert.deepStrictEqual(line.statuses, [200])
@@ -235,14 +236,14 @@ describe("a body", () => {
 
   it("that does not come is 408, soon", async () => {
     const began = performance.now()
-    const line = await new Line(strict()).send(`${head(1_000)}{"content":`).untilClosed()
+    const line = await new Line(strict).send(`${head(1_000)}{"content":`).untilClosed()
     assert.deepStrictEqual(line.statuses, [408])
     assert.include(line.text, `"error":"invalid_request"`)
     assert.isBelow(performance.now() - began, 10 * pace.silenceMs)
   })
 
   it("that comes by drops is 408 too", async () => {
-    const line = new Line(strict()).send(`${head(100_000)}{"content":`)
+    const line = new Line(strict).send(`${head(100_000)}{"content":`)
     const drip = setInterval(() => line.send(" "), 40)
     await line.untilClosed()
     clearInterval(drip)
@@ -251,7 +252,7 @@ describe("a body", () => {
 
   it("that comes slowly, but at the least pace, is taken", async () => {
     const body = note("x".repeat(8_000))
-    const line = new Line(steady()).send(head(body.length))
+    const line = new Line(steady).send(head(body.length))
     for (let at = 0; at < body.length; at += 200) {
       await pause(40)
       line.send(body.slice(at, at + 200))
@@ -269,7 +270,7 @@ describe("a body", () => {
   it("of a request too many is not read, and whoever sends it reads the answer; small ones leave the connection open", async () => {
     const stranger = world.issue(["run"]).key
     const headers = ["Content-Type: application/json", `Content-Length: ${1024 * 1024}`]
-    const { end, line } = await acceptedBy(limited())
+    const { end, line } = await acceptedBy(limited)
     const small = note("x".repeat(1_000))
     const post =
       request("POST", `/v1/threads/${thread}/notes`, stranger, {
@@ -286,7 +287,7 @@ describe("a body", () => {
 
   it("of a request too many is not parsed where it comes with its head", async () => {
     const stranger = world.issue(["run"]).key
-    const line = new Line(limited())
+    const line = new Line(limited)
     await line.send(request("GET", "/v1/pause?ms=0", stranger)).until(({ statuses }) => statuses.length === 1)
     bodies.length = 0
     const headers = ["Content-Type: application/json", `Content-Length: ${1024 * 1024}`]
@@ -297,7 +298,7 @@ describe("a body", () => {
   })
 
   it("of a refused request that goes on and on ends with its connection", async () => {
-    const line = new Line(strict()).send(
+    const line = new Line(strict).send(
       request("POST", `/v1/threads/${thread}/notes`, undefined, {
         headers: ["Content-Type: application/json", "Content-Length: 100000"]
       })
@@ -307,25 +308,23 @@ describe("a body", () => {
   })
 })
 
-describe("what clients hold of a node", () => {
+describe("what clients hold of a node", async () => {
   const MiB = 1024 * 1024
-  const crowded = during(() =>
-    serve(world, RateLimit.off, {
-      observe: watch,
-      room: { answersPerKey: 2, answerBytes: 40 * MiB, bodiesPerKey: 2, bodyBytes: 300_000, shareBytes: 30 * MiB }
-    })
-  )
-  const call = async (made: string, base = crowded()) => {
+  const crowded = await serving(world, RateLimit.off, {
+    observe: watch,
+    room: { answersPerKey: 2, answerBytes: 40 * MiB, bodiesPerKey: 2, bodyBytes: 300_000, shareBytes: 30 * MiB }
+  })
+  const call = async (made: string, base = crowded) => {
     const { body, status } = await send(`${base}/v1/pause?ms=0`, { headers: { authorization: `Bearer ${made}` } })
     return typeof body === "object" && body !== null && "error" in body
       ? `${status} ${String(body.error)}`
       : String(status)
   }
-  const becomes = async (made: string, answer: string, base = crowded()) => {
+  const becomes = async (made: string, answer: string, base = crowded) => {
     while ((await call(made, base)) !== answer) await pause(20)
   }
   const hoard = async (made: string, kib: number) => {
-    const { end, line } = await acceptedBy(crowded())
+    const { end, line } = await acceptedBy(crowded)
     line.socket.pause()
     line.send(request("GET", `/v1/large?kib=${kib}`, made))
     while (end.writableLength === 0) await pause(1)
@@ -335,7 +334,7 @@ describe("what clients hold of a node", () => {
   }
   /** A body of which that much has come. */
   const begin = async (made: string, bytes: number) => {
-    const { end, line } = await acceptedBy(crowded())
+    const { end, line } = await acceptedBy(crowded)
     line.send(
       request("POST", `/v1/threads/${thread}/notes`, made, {
         headers: ["Content-Type: application/json", "Content-Length: 1000000"]
@@ -343,7 +342,7 @@ describe("what clients hold of a node", () => {
     )
     while (end.bytesRead < bytes) await pause(1)
     // What is asked later is answered: the body has been counted by then.
-    await answered(crowded())
+    await answered(crowded)
     return line
   }
 
@@ -367,17 +366,17 @@ describe("what clients hold of a node", () => {
       lines.push(await hoard(world.issue(["read"]).key, 16 * 1024))
     assert.isAtLeast(lines.length, 3)
     assert.strictEqual(await call(quiet), "503 runtime_unavailable")
-    assert.strictEqual((await send(`${crowded()}/healthz`)).status, 200)
+    assert.strictEqual((await send(`${crowded}/healthz`)).status, 200)
     for (const line of lines) line.close()
     await becomes(quiet, "200")
   })
 
   it("in answers to nobody in particular keeps nobody out, and is held once", async () => {
-    await send(`${crowded()}/docs`)
+    await send(`${crowded}/docs`)
     const before = process.memoryUsage().arrayBuffers
     const lines: Array<Line> = []
     for (let i = 0; i < 40; i++) {
-      const { end, line } = await acceptedBy(crowded())
+      const { end, line } = await acceptedBy(crowded)
       line.socket.pause()
       line.send(request("GET", "/docs").repeat(4))
       while (end.writableLength === 0) await pause(1)
@@ -390,18 +389,19 @@ describe("what clients hold of a node", () => {
     assert.isBelow(held, 40 * MiB)
   })
 
-  const tight = during(() =>
-    serve(world, RateLimit.off, { observe: watch, room: { answerBytes: 7 * MiB, shareBytes: 4 * MiB } })
-  )
+  const tight = await serving(world, RateLimit.off, {
+    observe: watch,
+    room: { answerBytes: 7 * MiB, shareBytes: 4 * MiB }
+  })
 
   it("in answers of one key, however much came between two looks, counts for no more than its share", async () => {
     const [mine, theirs] = [world.issue(["read"]).key, world.issue(["read"]).key]
-    const { end, line } = await acceptedBy(tight())
+    const { end, line } = await acceptedBy(tight)
     line.socket.pause()
     line.send(request("GET", "/v1/large?kib=32768", mine))
     while (end.writableLength < 7 * MiB) await pause(1)
-    await becomes(mine, "429 rate_limited", tight())
-    assert.strictEqual(await call(theirs, tight()), "200")
+    await becomes(mine, "429 rate_limited", tight)
+    assert.strictEqual(await call(theirs, tight), "200")
     line.close()
   })
 
@@ -428,7 +428,7 @@ describe("what clients hold of a node", () => {
   it("in bodies that come whole is nothing", async () => {
     const made = world.issue(["run"]).key
     const bodies = Array.from({ length: 20 }, () =>
-      send(`${crowded()}/v1/threads/${thread}/notes`, {
+      send(`${crowded}/v1/threads/${thread}/notes`, {
         method: "POST",
         body: note("x".repeat(1_000)),
         headers: { authorization: `Bearer ${made}`, "content-type": "application/json" }
@@ -438,21 +438,21 @@ describe("what clients hold of a node", () => {
   })
 })
 
-describe("connections", () => {
-  const few = during(() => serve(world, RateLimit.off, { observe: watch, pace: { connections: 3 } }))
+describe("connections", async () => {
+  const few = await serving(world, RateLimit.off, { observe: watch, pace: { connections: 3 } })
 
   it("above the most are closed at once while all others are answered, and a place that becomes free is taken", async () => {
-    const lines = [await acceptedBy(few()), await acceptedBy(few()), await acceptedBy(few())]
+    const lines = [await acceptedBy(few), await acceptedBy(few), await acceptedBy(few)]
     const begun = found.length
     for (const { line } of lines) line.send(request("GET", "/v1/pause?ms=300", key))
     while (found.length < begun + 3) await pause(1)
-    await new Line(few()).untilClosed()
+    await new Line(few).untilClosed()
     for (const { line } of lines) await line.until(({ statuses }) => statuses.length === 1)
     const [first] = lines
     const ended = once(first!.end, "close")
     first!.line.close()
     await ended
-    const next = new Line(few()).send(request("GET", "/healthz"))
+    const next = new Line(few).send(request("GET", "/healthz"))
     await next.until(({ statuses }) => statuses.length === 1)
     for (const { line } of lines) line.close()
     next.close()
@@ -460,25 +460,25 @@ describe("connections", () => {
 
   it("with requests that wait make no room between two of them", async () => {
     const before = taken.length
-    const lines = [new Line(few()), new Line(few()), new Line(few())].map((line) =>
+    const lines = [new Line(few), new Line(few), new Line(few)].map((line) =>
       line.send(request("GET", "/healthz").repeat(99))
     )
     for (const line of lines) await line.until(({ statuses }) => statuses.length > 0)
-    const others = Array.from({ length: 20 }, () => new Line(few()))
+    const others = Array.from({ length: 20 }, () => new Line(few))
     for (const line of lines) await line.until(({ statuses }) => statuses.length === 99)
     for (const line of [...lines, ...others]) line.close()
     await Promise.all(taken.slice(before).map((end) => end.closed || once(end, "close")))
   })
 
   it("on which nothing happens make room, the oldest of whoever has the most: they keep nobody out", async () => {
-    const mine = await acceptedBy(few())
+    const mine = await acceptedBy(few)
     mine.line.send(request("GET", "/v1/pause?ms=0", key))
     await mine.line.until(({ statuses }) => statuses.length === 1)
-    const silent = await acceptedBy(few())
-    const kept = await acceptedBy(few())
+    const silent = await acceptedBy(few)
+    const kept = await acceptedBy(few)
     kept.line.send(request("GET", "/healthz"))
     await kept.line.until(({ statuses }) => statuses.length === 1)
-    const next = new Line(few()).send(request("GET", "/healthz"))
+    const next = new Line(few).send(request("GET", "/healthz"))
     await next.until(({ statuses }) => statuses.length === 1)
     await silent.line.untilClosed()
     assert.deepStrictEqual([mine.line.closed, kept.line.closed, next.closed], [false, false, false])

@@ -1,16 +1,12 @@
 /** Whatever a POST creates says where it is, also when the request comes again. */
-import { afterAll, assert, beforeAll, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import { locationOf } from "../../http/location.ts"
-import { sharedServer, type TestServer } from "../setup/server.ts"
+import { sharedServer } from "../setup/server.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
 
 const tinyPng = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVQI12P4DwABAQEAG7buVgAAAABJRU5ErkJggg=="
 
-let server: TestServer
-beforeAll(async () => {
-  server = await sharedServer()
-})
-afterAll(() => server.stop())
+const server = await sharedServer()
 
 it("a repeated request has the Location of the first", async () => {
   const { alpha } = server

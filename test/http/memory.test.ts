@@ -1,18 +1,14 @@
 /** Memory over HTTP: entries, what writes compare, how they are found, and who may read and write them. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { limits } from "../../src/domain/limits.ts"
 import { toUuid } from "../../src/domain/ids.ts"
-import { type Client, sharedServer, type TestServer } from "../setup/server.ts"
+import { type Client, sharedServer } from "../setup/server.ts"
 import { assertRefused } from "./refusals.ts"
 import { another, makeStores, query, Store } from "./memoryFixture.ts"
 
-let server: TestServer
-beforeAll(async () => {
-  server = await sharedServer()
-})
-afterAll(() => server.stop())
+const server = await sharedServer()
 
-const { ofAgent, ofWorkspace, stores } = makeStores(() => server)
+const { ofAgent, ofWorkspace, stores } = makeStores(server)
 
 describe.each(Object.entries(stores))("%s", (_, open) => {
   it("keeps a note until it is changed and deleted", async () => {

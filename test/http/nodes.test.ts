@@ -2,7 +2,7 @@
  * Two nodes on one database and one bus: whichever is asked, the answer is the same; with the wires between them cut,
  * nearly.
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { sql } from "kysely"
 import { Placement } from "../../actors/Placement.ts"
@@ -14,7 +14,8 @@ import { toUuid } from "../../src/domain/ids.ts"
 import { Lease } from "../../src/journal/Lease.ts"
 import { hasShard, shardOf } from "../../src/journal/shard.ts"
 import { clearDeleted } from "../../src/threads/deleting.ts"
-import { type Client, startServer, type TestServer } from "../setup/server.ts"
+import { during } from "../setup/during.ts"
+import { type Client, startServer } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
 import { assertRefused as refused } from "./refusals.ts"
 import { Watcher } from "./sse.ts"
@@ -63,27 +64,15 @@ const cutting = async <A>(work: () => Promise<A>) => {
   })
 }
 
-let a: TestServer
-let b: TestServer
-/** The same credential at both. */
-let atA: Client
-let atB: Client
-let agentId: string
-let began: number
 const twin = (client: Client) => b.at(client)
-beforeAll(async () => {
-  began = Date.now()
-  a = await startServer({ bus: busOf(), name: "a" })
-  b = await startServer({ bus: busOf(), name: "b", beside: a })
-  atA = a.alpha
-  atB = twin(atA)
-  agentId = await makeAgent(atA)
-  await eventually(async () => (await atA.get("/v1/nodes")).body.nodes.length === 2, "there are 2 nodes")
-})
-afterAll(async () => {
-  await b.stop()
-  await a.stop()
-})
+const began = Date.now()
+const a = await during(startServer({ bus: busOf(), name: "a" }))
+const b = await during(startServer({ bus: busOf(), name: "b", beside: a }))
+/** The same credential at both. */
+const atA = a.alpha
+const atB = twin(atA)
+const agentId = await makeAgent(atA)
+await eventually(async () => (await atA.get("/v1/nodes")).body.nodes.length === 2, "there are 2 nodes")
 
 const ownerOf = (threadId: string) =>
   a.runtime.runPromise(

@@ -5,23 +5,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import { sql } from "kysely"
-import { afterAll, beforeAll } from "vitest"
 import { operationsChores } from "../../http/operations/chore.ts"
 import { toUuid } from "../../src/domain/ids.ts"
-import { Client, startServer, type TestServer } from "../setup/server.ts"
+import { during } from "../setup/during.ts"
+import { Client, startServer } from "../setup/server.ts"
 import { Deaths } from "./dying.ts"
 
 const deaths = new Deaths()
-let server: TestServer
-let other: TestServer
-beforeAll(async () => {
-  server = await startServer({ name: "one", database: deaths.layer })
-  other = await startServer({ beside: server, name: "two" })
-})
-afterAll(async () => {
-  await other.stop()
-  await server.stop()
-})
+const server = await during(startServer({ name: "one", database: deaths.layer }))
+const other = await during(startServer({ beside: server, name: "two" }))
 
 /** A change of rows, one that holds against a version, and a command to an actor. */
 const actions = ["agent.create", "agent.update", "identity.disable"] as const

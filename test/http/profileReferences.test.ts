@@ -1,20 +1,16 @@
 /** What a profile names: roles, toolsets, and its hooks with their limits. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { allTools, noTools, readOnly } from "../../src/roles/role.ts"
 import { toUuid } from "../../src/domain/ids.ts"
 import { freshId } from "../../src/seed.ts"
 import { Directory } from "../../src/agents/Directory.ts"
 import { newSecret } from "../hooks/hookServer.ts"
-import { startServer, type TestServer } from "../setup/server.ts"
+import { during } from "../setup/during.ts"
+import { startServer } from "../setup/server.ts"
 import { absent, assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
 
-let server: TestServer
-let directory: Directory["Service"]
-beforeAll(async () => {
-  server = await startServer()
-  directory = await server.runtime.runPromise(Directory)
-})
-afterAll(() => server.stop())
+const server = await during(startServer())
+const directory = await server.runtime.runPromise(Directory)
 
 const client = { type: "client" }
 const url = { type: "url", url: "https://hooks.example.com/judge" }

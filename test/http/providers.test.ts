@@ -2,10 +2,10 @@
  * Whole turns of real models: HTTP in, a journal in PostgreSQL, and a local server that speaks the provider's protocol.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { afterAll, beforeAll } from "vitest"
 import type { Behaviour, ProviderServer } from "../models/servers/server.ts"
-import { startWays, type Ways, ways } from "../models/servers/ways.ts"
-import { startServer, type TestServer } from "../setup/server.ts"
+import { startWays, ways } from "../models/servers/ways.ts"
+import { during } from "../setup/during.ts"
+import { startServer } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
 import { Watcher } from "./sse.ts"
 import { ended, type Event, logOf, makeAgent, makeThread, submit } from "./threadFixture.ts"
@@ -14,16 +14,8 @@ import { factsOf, leavesMemory } from "./toolFixture.ts"
 /** A server and a model for each test of each way: tests run at the same time. */
 const places = 11
 
-let server: TestServer
-let providers: Ways
-beforeAll(async () => {
-  providers = await startWays(places)
-  server = await startServer({ idleMs: 50, models: providers.settings })
-})
-afterAll(async () => {
-  await server.stop()
-  await providers.stop()
-})
+const providers = await during(startWays(places))
+const server = await during(startServer({ idleMs: 50, models: providers.settings }))
 
 const answer = (...text: ReadonlyArray<string>): Behaviour => ({ kind: "answer", answer: { text } })
 const types = (log: ReadonlyArray<Event>) => log.map(({ type }) => type)

@@ -4,8 +4,8 @@ import { generateKey } from "../../src/keys/keyText.ts"
 import { freshId } from "../../src/seed.ts"
 import { addressFrom } from "../../http/address.ts"
 import { makeLimits, RateLimit } from "../../http/RateLimit.ts"
-import { during, send } from "./client.ts"
-import { serve, World } from "./tiny.ts"
+import { send } from "./client.ts"
+import { serving, World } from "./tiny.ts"
 
 const caller = (keyId: string, workspace = "w") => ({ keyId, workspace })
 
@@ -53,7 +53,7 @@ describe("the bucket of a workspace", () => {
   })
 })
 
-describe("a body, or an answer", () => {
+describe("a body, or an answer", async () => {
   const KiB = 1024
   const left = (taken: { readonly headers: Readonly<Record<string, string>> } | undefined) => taken?.headers.ratelimit
 
@@ -102,11 +102,11 @@ describe("a body, or an answer", () => {
   })
 
   const world = new World()
-  const base = during(() => serve(world, RateLimit.layer({ credential: 1e-6, burst: 100 })))
+  const base = await serving(world, RateLimit.layer({ credential: 1e-6, burst: 100 }))
   const { key } = world.issue(["run"])
   const remaining = (headers: Headers) => /r=(\d+)/.exec(headers.get("ratelimit") ?? "")?.[1]
   const larger = (body: string | ReadableStream<Buffer>) =>
-    fetch(`${base()}/v1/threads/${freshId("thread")}/raw`, {
+    fetch(`${base}/v1/threads/${freshId("thread")}/raw`, {
       method: "POST",
       body,
       ...(typeof body === "string" ? {} : { duplex: "half" }),
@@ -132,11 +132,11 @@ describe("an address", () => {
   })
 })
 
-describe("requests without a good credential", () => {
+describe("requests without a good credential", async () => {
   const world = new World()
-  const base = during(() => serve(world, RateLimit.layer({ credential: 2, burst: 5 })))
+  const base = await serving(world, RateLimit.layer({ credential: 2, burst: 5 }))
   const call = async (token: string | undefined, from: string) => {
-    const { body, headers, status } = await send(`${base()}/v1/administer`, {
+    const { body, headers, status } = await send(`${base}/v1/administer`, {
       headers: { "x-forwarded-for": from, ...(token !== undefined && { authorization: `Bearer ${token}` }) }
     })
     if (status === 429) assert.strictEqual(headers.get("retry-after"), "1")

@@ -1,22 +1,13 @@
 /** Who may watch a stream or wait for news, how many at once, and for how long. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { afterAll, beforeAll } from "vitest"
 import { Streams } from "../../http/streams/Streams.ts"
-import { Client, startServer, type TestServer } from "../setup/server.ts"
+import { Client, startServer } from "../setup/server.ts"
 import { Watcher } from "./sse.ts"
 import { makeAgent, makeThread, submit } from "./threadFixture.ts"
-import { makeStreamTools, ofThread, streamServer } from "./streamFixture.ts"
+import { ofThread, streamStand } from "./streamFixture.ts"
 
-let server: TestServer
-let agentId: string
-beforeAll(async () => {
-  server = await streamServer()
-  agentId = await makeAgent(server.alpha)
-})
-afterAll(() => server.stop())
-
-const { watch } = makeStreamTools(() => server)
+const { agentId, server, watch } = await streamStand()
 
 describe("who may watch", () => {
   const goodbye = (watcher: Watcher) => watcher.until(({ closed }) => closed, 6_000)

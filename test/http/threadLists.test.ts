@@ -1,22 +1,16 @@
 /** Threads as they are listed. */
 import { assert, describe, it } from "@effect/vitest"
-import { afterAll, beforeAll } from "vitest"
 import { toUuid } from "../../src/domain/ids.ts"
 import { freshId } from "../../src/seed.ts"
-import { type Client, sharedServer, type TestServer } from "../setup/server.ts"
+import { sharedServer } from "../setup/server.ts"
 import { assertRefused } from "./refusals.ts"
 import { ended, logOf, makeAgent, makeThread, submit } from "./threadFixture.ts"
 import { decodeDetail, makeDetailTools } from "./threadDetailFixture.ts"
 
-let server: TestServer
-let alpha: Client
-beforeAll(async () => {
-  server = await sharedServer()
-  alpha = server.alpha
-})
-afterAll(() => server.stop())
+const server = await sharedServer()
+const alpha = server.alpha
 
-const { detailOf } = makeDetailTools(() => server)
+const { detailOf } = makeDetailTools(server)
 
 describe("listing threads", () => {
   it("pages through them by their last change, newest first", async () => {

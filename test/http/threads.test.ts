@@ -1,22 +1,15 @@
 /** Threads: made, read and changed. */
 import { assert, describe, it } from "@effect/vitest"
-import { afterAll, beforeAll } from "vitest"
-import { type Client, sharedServer, type TestServer } from "../setup/server.ts"
+import { sharedServer } from "../setup/server.ts"
 import { assertInvalid, assertRefused } from "./refusals.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
 import { decodeDetail, makeDetailTools } from "./threadDetailFixture.ts"
 
-let server: TestServer
-let alpha: Client
-let agentId: string
-beforeAll(async () => {
-  server = await sharedServer()
-  alpha = server.alpha
-  agentId = await makeAgent(alpha)
-})
-afterAll(() => server.stop())
+const server = await sharedServer()
+const alpha = server.alpha
+const agentId = await makeAgent(alpha)
 
-const { detailOf } = makeDetailTools(() => server)
+const { detailOf } = makeDetailTools(server)
 
 describe("creating a thread", () => {
   it("answers 201 with the whole detail, and where to find it", async () => {

@@ -1,23 +1,11 @@
 /** Toolsets over HTTP: how large they may be, and how they are changed, refreshed and deleted. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { sharedServer, startServer, type TestServer } from "../setup/server.ts"
-import { type McpServer, startMcpServer, usualTools } from "../tools/mcpServer.ts"
+import { assert, describe, it } from "@effect/vitest"
+import { startServer } from "../setup/server.ts"
+import { startMcpServer, usualTools } from "../tools/mcpServer.ts"
 import { absent, assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
-import { makeToolsetTools, tool, schemaOf } from "./toolsetFixture.ts"
+import { tool, schemaOf, toolsetStand } from "./toolsetFixture.ts"
 
-let server: TestServer
-let mcp: McpServer
-beforeAll(async () => {
-  ;[server, mcp] = await Promise.all([sharedServer(), startMcpServer()])
-})
-afterAll(async () => {
-  await Promise.all([server.stop(), mcp.close()])
-})
-
-const { created, names, patch, postClient, postMcp, urlOf } = makeToolsetTools(
-  () => server,
-  () => mcp
-)
+const { created, mcp, names, patch, postClient, postMcp, server, urlOf } = await toolsetStand()
 
 describe("the limits of a toolset", () => {
   for (const [field, most, past] of [

@@ -1,26 +1,13 @@
 /** Toolsets over HTTP: registered, named, listed, and whatever is sent. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { ToolList, ToolsetAnswer, ToolsetPage } from "../../http/toolsets/api.ts"
-import { sharedServer, type TestServer } from "../setup/server.ts"
-import { type McpServer, startMcpServer, usualTools } from "../tools/mcpServer.ts"
+import { startMcpServer, usualTools } from "../tools/mcpServer.ts"
 import { absent, assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
 import { assertShape } from "./shape.ts"
-import { makeToolsetTools, tool } from "./toolsetFixture.ts"
+import { tool, toolsetStand } from "./toolsetFixture.ts"
 
-let server: TestServer
-let mcp: McpServer
-beforeAll(async () => {
-  ;[server, mcp] = await Promise.all([sharedServer(), startMcpServer()])
-})
-afterAll(async () => {
-  await Promise.all([server.stop(), mcp.close()])
-})
-
-const { created, fresh, names, patch, postClient, postMcp } = makeToolsetTools(
-  () => server,
-  () => mcp
-)
+const { created, fresh, mcp, names, patch, postClient, postMcp, server } = await toolsetStand()
 
 const seed = Number(process.env.TROUPE_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31))
 

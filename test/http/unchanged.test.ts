@@ -1,21 +1,16 @@
 /** What changes nothing, and so writes nothing. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { sql } from "kysely"
 import { toUuid } from "../../src/domain/ids.ts"
-import { sharedServer, type TestServer } from "../setup/server.ts"
+import { sharedServer } from "../setup/server.ts"
 import { assertRefused } from "./refusals.ts"
 import { ended, logOf, makeAgent, makeThread, submit } from "./threadFixture.ts"
 import { isPast, makeGet } from "./edgeFixture.ts"
 
-let server: TestServer
-let agentId: string
-beforeAll(async () => {
-  server = await sharedServer()
-  agentId = await makeAgent(server.alpha)
-})
-afterAll(() => server.stop())
+const server = await sharedServer()
+const agentId = await makeAgent(server.alpha)
 
-const { get } = makeGet(() => server)
+const { get } = makeGet(server)
 
 // contract C2.14
 describe("a PATCH that changes nothing changes no ETag, updatedAt or updatedBy, anywhere", () => {

@@ -1,20 +1,13 @@
 /** What `/metrics` tells of what wakes agents, and of what is told of them. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { json, type HookServer, startHookServer } from "../hooks/hookServer.ts"
-import { startServer, type TestServer } from "../setup/server.ts"
+import { assert, describe, it } from "@effect/vitest"
+import { json, startHookServer } from "../hooks/hookServer.ts"
+import { during } from "../setup/during.ts"
+import { startServer } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
 import { makeAgent, text } from "./threadFixture.ts"
 
-let server: TestServer
-let hooks: HookServer
-beforeAll(async () => {
-  hooks = await startHookServer()
-  server = await startServer()
-})
-afterAll(async () => {
-  await server.stop()
-  await hooks.stop()
-})
+const hooks = await during(startHookServer())
+const server = await during(startServer())
 
 const metric = async (line: RegExp) => {
   const [, value] = line.exec((await server.anonymous.get("/metrics")).text) ?? []

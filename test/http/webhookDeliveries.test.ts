@@ -1,43 +1,19 @@
 /** Deliveries of webhooks: to endpoints that verify, refuse, hang, and what becomes of each. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { sql } from "kysely"
 import { toUuid } from "../../src/domain/ids.ts"
 import { limits } from "../../src/domain/limits.ts"
 import { makeTell } from "../../src/webhooks/due.ts"
 import { forgetDeliveries } from "../../src/webhooks/forgetting.ts"
-import {
-  endless,
-  hang,
-  type HookServer,
-  type Reply,
-  redirect,
-  sized,
-  startHookServer,
-  status,
-  tooMany
-} from "../hooks/hookServer.ts"
-import { startServer, type TestServer } from "../setup/server.ts"
+import { endless, hang, type Reply, redirect, sized, status, tooMany } from "../hooks/hookServer.ts"
+import { startServer } from "../setup/server.ts"
 import { until } from "../waiting.ts"
 import { absent, assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
-import { makeWebhookTools, ok } from "./webhookFixture.ts"
+import { ok, webhookStand } from "./webhookFixture.ts"
 
-let server: TestServer
-let hooks: HookServer
-beforeAll(async () => {
-  hooks = await startHookServer()
-  server = await startServer({ tendsOperations: true })
-})
-afterAll(async () => {
-  await server.stop()
-  await hooks.stop()
-})
-
-const { create, deliveries, delivery, ownSpace, received, test } = makeWebhookTools(
-  () => server,
-  () => hooks
-)
+const { create, deliveries, delivery, hooks, ownSpace, received, server, test } = await webhookStand()
 
 describe("a delivery", () => {
   it.each([

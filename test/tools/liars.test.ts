@@ -1,19 +1,15 @@
 /** Servers that lie, stall, flood and break off: nothing hangs, nothing breaks, and what is said about it is right. */
 import { gzipSync } from "node:zlib"
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { setTimeout as sleep } from "node:timers/promises"
 import { toProviderName } from "../../src/models/toolNames.ts"
 import { Toolsets } from "../../src/tools/Toolsets.ts"
-import { sharedServer, type TestServer } from "../setup/server.ts"
+import { sharedServer } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
 import { endless, type Lie, sendJson, sendResult, startLiar, stream } from "./liar.ts"
 
-let server: TestServer
-beforeAll(async () => {
-  server = await sharedServer()
-})
-afterAll(() => server.stop())
+const server = await sharedServer()
 
 let made = 0
 

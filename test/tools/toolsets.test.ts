@@ -1,19 +1,16 @@
 /** Catalogues of toolsets, and the tools that a turn has of them. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { startServer, type TestServer } from "../setup/server.ts"
+import { during } from "../setup/during.ts"
+import { startServer } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
 import { usualTools } from "./mcpServer.ts"
 import { makeToolsetWorlds, text } from "./toolsetWorld.ts"
 
 /** Of its own: a test counts what is asked of its database. */
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server.stop())
+const server = await during(startServer())
 
-const { run, within, world } = makeToolsetWorlds(() => server)
+const { run, within, world } = makeToolsetWorlds(server)
 
 describe.each(["sessions", "modern"] as const)("a catalogue (%s)", (era) => {
   it(
