@@ -12,6 +12,7 @@ import { Database } from "../../src/database/Database.ts"
 import { toUuid } from "../../src/domain/ids.ts"
 import { makeAgent, makeThread, submit } from "../http/threadFixture.ts"
 import { sharedServer } from "../setup/server.ts"
+import { fresh } from "../http/toolFixture.ts"
 
 const server = await sharedServer()
 
@@ -45,7 +46,7 @@ describe("a long log of a kind whose folds begin at birth", () => {
   const facts = 4_000
 
   const makeIdentity = async () => {
-    const identity = "long@example.com"
+    const identity = `${fresh("long")}@example.com`
     const { body } = await server.alpha.post("/v1/identities/disable", { identity })
     await server.alpha.post("/v1/identities/enable", { identity })
     const { actorId } = body.operation.result.body.identity

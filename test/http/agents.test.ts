@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { sharedServer } from "../setup/server.ts"
 import { absent, assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
+import { fresh } from "./toolFixture.ts"
 
 const server = await sharedServer()
 const profileId = (await server.alpha.post("/v1/profiles", { name: "P", models: ["troupe/scripted"] })).body.profile.id
@@ -101,7 +102,7 @@ describe("creating an agent", () => {
   })
 
   it("does not keep a refusal for its Idempotency-Key", async () => {
-    const headers = { "idempotency-key": "later" }
+    const headers = { "idempotency-key": fresh("later") }
     refused(
       await server.alpha.post("/v1/agents", { name: "A", profileId: absent("prof_") }, headers),
       422,

@@ -10,7 +10,7 @@ import { startServer } from "../setup/server.ts"
 import { startMcpServer } from "../tools/mcpServer.ts"
 import { assertRefused } from "./refusals.ts"
 import { ended, type Event, logOf, makeThread, submit, text } from "./threadFixture.ts"
-import { addToolset, assertSound, begin, call, makeWorker, only } from "./toolFixture.ts"
+import { addToolset, assertSound, begin, call, makeWorker, only, fresh } from "./toolFixture.ts"
 
 const model = "local/summariser"
 const contextWindow = 400
@@ -131,7 +131,7 @@ describe("in the middle of a round", () => {
   })
 
   it("an identity that is disabled lets the round and its turn finish, and begins no other turn", async () => {
-    const identity = "ann@example.com"
+    const identity = `${fresh("ann")}@example.com`
     const { finish, log, threadId } = await inRound({ identity })
     assert.strictEqual((await server.alpha.post("/v1/identities/disable", { identity })).status, 200)
     finish()

@@ -7,7 +7,6 @@ import { absent, assertRefusedAt as refusedAt } from "./refusals.ts"
 import { allowedHosts, makeConnectionTools, token, whsec } from "./connectionFixture.ts"
 
 const server = await sharedServer()
-
 const { create, post, secretOf, used } = makeConnectionTools(server)
 
 describe("the header that a secret goes into", () => {

@@ -7,7 +7,6 @@ import { assertRefused as refused, assertRefusedAt as refusedAt } from "./refusa
 import { allowedHosts, makeConnectionTools, token, whsec } from "./connectionFixture.ts"
 
 const server = await sharedServer()
-
 const { create, post, secretOf } = makeConnectionTools(server)
 
 describe("creating a connection", () => {

@@ -229,10 +229,10 @@ it("keys on one connection, as a proxy sends them, are told apart", async () => 
 
 describe("the rate limit", async () => {
   const limited = new World()
-  const { key } = limited.issue(["read"])
   const limitedBase = await serving(limited, RateLimit.layer({ credential: 1, burst: 3 }))
 
   it("lets a burst through and then answers 429 with the seconds to wait", async () => {
+    const { key } = limited.issue(["read"])
     const call = () => send(`${limitedBase}/v1/refuse?no=1`, { headers: { authorization: `Bearer ${key}` } })
     const answers = [await call(), await call(), await call(), await call()]
     assert.deepStrictEqual(

@@ -12,7 +12,6 @@ import { isPast, makeGet } from "./edgeFixture.ts"
 
 const server = await during(startServer())
 const agentId = await makeAgent(server.alpha)
-
 const { get } = makeGet(server)
 
 // contract C2.13
@@ -214,7 +213,7 @@ describe("a PATCH of a thread that keeps losing against others is 503 with retry
     const run = (text: string) =>
       server.runtime.runPromise(server.database.run("test.rival", (db) => sql.raw(text).execute(db)))
     // Whoever edits this thread finds that another edit has come before.
-    await run(`create function rival() returns trigger language plpgsql as $$ begin
+    await run(`create or replace function rival() returns trigger language plpgsql as $$ begin
       if pg_trigger_depth() > 1 then return new; end if;
       update heads set version = version + 1 where id = old.id;
       return null;

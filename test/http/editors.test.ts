@@ -85,14 +85,15 @@ describe("a message that somebody else edits", () => {
   })
 
   it("runs though its first sender's identity is disabled: the words are not theirs any more", async () => {
-    const mallory = await server.client(server.workspaces.alpha, { scopes: ["read", "run"], identity: "mallory" })
+    const identity = fresh("mallory")
+    const mallory = await server.client(server.workspaces.alpha, { scopes: ["read", "run"], identity })
     const { threadId, go } = await waiting()
     const { id } = await submit(mallory, threadId, "mallory wrote this")
     assert.strictEqual(
       (await bob.client.patch(`/v1/threads/${threadId}/queue/${id}`, { content: text("bob wrote this") })).status,
       200
     )
-    await server.alpha.post("/v1/identities/disable", { identity: "mallory" })
+    await server.alpha.post("/v1/identities/disable", { identity })
     await go()
     const log = await logOf(server.alpha, threadId, ended(3))
     const turn = log.find(({ inputId }) => inputId === id)?.turnId
@@ -103,7 +104,8 @@ describe("a message that somebody else edits", () => {
 describe("a steer", () => {
   it("does not join its turn once its sender's identity is disabled, and neither does an edited one of its editor's: each fails as an input of its own", async () => {
     const named = (identity: string) => server.client(server.workspaces.alpha, { scopes: ["read", "run"], identity })
-    const [ivan, judy] = await Promise.all([named("ivan"), named("judy")])
+    const identities = [fresh("ivan"), fresh("judy")] as const
+    const [ivan, judy] = await Promise.all([named(identities[0]), named(identities[1])])
     const threadId = await makeThread(server.alpha, agentId)
     const { turnId } = await submit(server.alpha, threadId, "/wait 1s\nhello")
     const steers = [
@@ -115,7 +117,7 @@ describe("a steer", () => {
       (await judy.patch(`/v1/threads/${threadId}/queue/${steers[1].id}`, { content: text("judy wrote this") })).status,
       200
     )
-    for (const identity of ["ivan", "judy"]) await server.alpha.post("/v1/identities/disable", { identity })
+    for (const identity of identities) await server.alpha.post("/v1/identities/disable", { identity })
     const log = await logOf(server.alpha, threadId, ended(3))
     const [gone, edited, joined] = steers.map(({ id }) => log.find(({ inputId }) => inputId === id))
     assert.strictEqual(joined?.turnId, turnId)
@@ -130,11 +132,12 @@ describe("a steer", () => {
   })
 
   it("of a disabled identity asks for no further response of the turn that it did not join", async () => {
-    const kim = await server.client(server.workspaces.alpha, { scopes: ["read", "run"], identity: "kim" })
+    const identity = fresh("kim")
+    const kim = await server.client(server.workspaces.alpha, { scopes: ["read", "run"], identity })
     const threadId = await makeThread(server.alpha, agentId)
     const { turnId } = await submit(server.alpha, threadId, "/wait 1s\nhello")
     await submit(kim, threadId, "kim steers", { mode: "steer" })
-    await server.alpha.post("/v1/identities/disable", { identity: "kim" })
+    await server.alpha.post("/v1/identities/disable", { identity })
     const log = await logOf(server.alpha, threadId, ended(2))
     assert.strictEqual(only(log, "assistant_message").length, 1)
     assert.deepStrictEqual(

@@ -25,7 +25,8 @@ import {
   loseLease,
   makeWorker,
   only,
-  turnOf
+  turnOf,
+  fresh
 } from "./toolFixture.ts"
 
 const gate = new Gate()
@@ -195,8 +196,9 @@ const table: Readonly<Record<FailureCode, Way>> = {
     turnOf(server.alpha, await makeWorker(server.alpha, { limits: { maxTurnSeconds: 1 } }), "/wait 600s"),
   step_limit: () => calling("fine", { limits: { maxSteps: 1 } }),
   identity_disabled: async () => {
-    const threadId = await makeThread(server.alpha, await makeWorker(server.alpha), { identity: "leaver@example.com" })
-    return queuedWhile(threadId, () => server.alpha.post("/v1/identities/disable", { identity: "leaver@example.com" }))
+    const identity = `${fresh("leaver")}@example.com`
+    const threadId = await makeThread(server.alpha, await makeWorker(server.alpha), { identity })
+    return queuedWhile(threadId, () => server.alpha.post("/v1/identities/disable", { identity }))
   },
   agent_archived: async () => {
     const agentId = await makeWorker(server.alpha)

@@ -1,10 +1,20 @@
 /** Tools of the runtime itself: the thread, the agents and the connections of the workspace, as a model calls them. */
 import { assert, describe, it } from "@effect/vitest"
-import { ensureWorkspace } from "../../src/workspaces/ensure.ts"
 import { allow, type HookServer, rewrite, startHookServer } from "../hooks/hookServer.ts"
 import { during } from "../setup/during.ts"
 import { ended, type Event, logOf, submit } from "./threadFixture.ts"
-import { addToolset, begin, call, makeWorker, only, outcomes, resolveWait, turnOf, waitsOf } from "./toolFixture.ts"
+import {
+  addToolset,
+  begin,
+  call,
+  makeWorker,
+  only,
+  outcomes,
+  resolveWait,
+  turnOf,
+  waitsOf,
+  fresh
+} from "./toolFixture.ts"
 import { all, found, familyStand } from "./familyFixture.ts"
 
 const { server, worker } = await familyStand()
@@ -194,11 +204,7 @@ describe.concurrent("thread", () => {
 describe.concurrent("agents and connections", () => {
   it("list what the workspace has, page by page, newest first", async () => {
     const names = ["One", "Two", "Three"]
-    const gamma = await server.client(
-      await server.runtime.runPromise(
-        server.database.atomically("test.workspace", (tx) => ensureWorkspace(tx, "gamma"))
-      )
-    )
+    const gamma = await server.client(await server.workspace(fresh("gamma")))
     const profile = (await gamma.post("/v1/profiles", { name: "P", models: ["troupe/scripted"], families: all })).body
       .profile.id
     for (const name of names)

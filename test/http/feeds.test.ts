@@ -129,13 +129,14 @@ describe("a feed", () => {
     ["ten years", { retention: { maxAgeSeconds: 315_360_000 } }, undefined],
     ["a second more", { retention: { maxAgeSeconds: 315_360_001 } }, "retention.maxAgeSeconds"]
   ])("with %s is taken or refused", async (_, fields, path) => {
-    const answer = await server.alpha.post("/v1/feeds", { name: fresh("limit"), ...fields })
+    const client = await server.client(await server.workspace(fresh("limits")))
+    const answer = await client.post("/v1/feeds", { name: "limit", ...fields })
     if (path === undefined) assert.strictEqual(answer.status, 201, answer.text)
     else refusedAt(answer, 400, "invalid_request", path)
   })
 
   it("is one of at most 10,000 that are not archived", async () => {
-    const workspace = await server.workspace("full")
+    const workspace = await server.workspace(fresh("full"))
     const client = await server.client(workspace)
     const { id } = await makeFeed(client)
     const database = await server.runtime.runPromise(Database)
@@ -157,7 +158,7 @@ describe("a feed", () => {
 
 describe("the list of feeds", () => {
   it("is by name, in pages, and holds archived ones where they are asked for", async () => {
-    const client = await server.client(await server.workspace("lists"))
+    const client = await server.client(await server.workspace(fresh("lists")))
     for (const name of ["b/2", "a", "b/1", "c", "b0"])
       await makeFeed(client, { name, ...(name.startsWith("b") && { tags: ["bee", 'b"\\é'] }) })
     const names = async (query: string) =>

@@ -19,7 +19,6 @@ import { ended, logOf } from "./threadFixture.ts"
 import { addRole, call, fresh, turnOf } from "./toolFixture.ts"
 
 const server = await during(startServer({ idleMs: 200 }))
-
 const { leased, ruled, use, worker } = makeFamilyUsers(server, "feeds")
 
 const makeFeed = async (client = server.alpha, fields: object = {}): Promise<string> => {

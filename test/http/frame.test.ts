@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { raw, send } from "./client.ts"
 import { serving, World } from "./tiny.ts"
+import { fresh } from "./toolFixture.ts"
 
 const world = new World()
 const { key } = world.issue(["read", "run"])
@@ -69,13 +70,14 @@ describe("the root", () => {
 
 describe("an error", () => {
   it("that nobody foresaw is a 500 that says the request's id and no detail", async () => {
-    const answer = await get("/v1/fail", { ...auth, "x-request-id": "look-me-up" })
+    const id = fresh("look-me-up")
+    const answer = await get("/v1/fail", { ...auth, "x-request-id": id })
     assert.strictEqual(answer.status, 500)
     assert.deepStrictEqual(answer.body, {
       error: "internal",
-      message: "something went wrong on our side; the request's id is look-me-up"
+      message: `something went wrong on our side; the request's id is ${id}`
     })
-    const logged = world.logs.filter((line) => line.includes("look-me-up"))
+    const logged = world.logs.filter((line) => line.includes(id))
     assert.lengthOf(logged, 1)
     assert.include(logged[0], "hunter2")
   })
@@ -162,6 +164,7 @@ describe("what is not HTTP", () => {
 
 describe("the probes", () => {
   it("need no credential, and say why a node is not ready", async () => {
+    world.ready = { status: "ready", bus: "in-process" }
     assert.deepStrictEqual((await get("/healthz", {})).body, { status: "ok" })
     assert.deepStrictEqual((await get("/readyz", {})).body, { status: "ready", bus: "in-process" })
     world.ready = { status: "degraded", bus: "disconnected" }

@@ -6,6 +6,7 @@ import { during } from "../setup/during.ts"
 import { sharedServer } from "../setup/server.ts"
 import { assertShape } from "./shape.ts"
 import { assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
+import { fresh } from "./toolFixture.ts"
 
 const server = await sharedServer()
 const endpoint = await during(startHookServer())
@@ -207,7 +208,8 @@ describe("a dry run", () => {
 
   it("is sent once for an Idempotency-Key", async () => {
     endpoint.answers(allow())
-    const send = () => server.alpha.post("/v1/hooks/test", { hook: hook(), data }, { "idempotency-key": "dry" })
+    const key = { "idempotency-key": fresh("dry") }
+    const send = () => server.alpha.post("/v1/hooks/test", { hook: hook(), data }, key)
     const [a, b] = [await send(), await send()]
     assert.deepStrictEqual([a.text, b.headers.get("idempotency-replayed")], [b.text, "true"])
     assert.lengthOf(endpoint.received, 1)

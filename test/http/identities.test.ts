@@ -7,6 +7,7 @@ import { identityActorId } from "../../src/identities/actorId.ts"
 import { during } from "../setup/during.ts"
 import { startServer } from "../setup/server.ts"
 import { absent, assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
+import { fresh } from "./toolFixture.ts"
 
 const server = await during(startServer({ idleMs: 1 }))
 const profileId = (await server.alpha.post("/v1/profiles", { name: "P", models: ["troupe/scripted"] })).body.profile.id
@@ -194,12 +195,12 @@ describe("disabling and enabling an identity", () => {
 
 describe("listing identities", () => {
   it("counts the agents that are not archived", async () => {
-    const make = async () =>
-      (await server.alpha.post("/v1/agents", { name: "A", profileId, identity: "counted" })).body.agent.id
+    const identity = fresh("counted")
+    const make = async () => (await server.alpha.post("/v1/agents", { name: "A", profileId, identity })).body.agent.id
     const [first] = [await make(), await make()]
-    assert.strictEqual((await record("counted")).activeAgents, 2)
+    assert.strictEqual((await record(identity)).activeAgents, 2)
     await server.alpha.delete(`/v1/agents/${first}`)
-    assert.strictEqual((await record("counted")).activeAgents, 1)
+    assert.strictEqual((await record(identity)).activeAgents, 1)
   })
 
   it("pages newest first", async () => {

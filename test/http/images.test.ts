@@ -9,7 +9,6 @@ import { makeImageTools, send } from "./imageFixture.ts"
 
 const server = await sharedServer()
 const alpha = server.alpha
-
 const { upload } = makeImageTools(server)
 
 const MiB = 1024 * 1024

@@ -13,7 +13,6 @@ import { image, makeImageTools } from "./imageFixture.ts"
 
 const server = await sharedServer()
 const alpha = server.alpha
-
 const { upload } = makeImageTools(server)
 
 describe("an image that a deleted thread has named", () => {
@@ -42,6 +41,9 @@ describe("an image that a deleted thread has named", () => {
     await logOf(alpha, threadId, ended(1))
     return threadId
   }
+  let width = 200
+  /** An image that nobody has sent yet. */
+  const another = () => png(++width, 1)
   /** As a thread's deletion leaves it, when no other row names it. */
   const leave = (agentId: string, id: string) =>
     sqlOf(sql`insert into leaving_images (workspace, agent, image)
@@ -49,10 +51,11 @@ describe("an image that a deleted thread has named", () => {
 
   it("goes an hour after it, with those that only its taken back messages named", async () => {
     const agentId = await makeAgent(alpha)
+    const first = another()
     const [sent, removed, unnamed] = [
-      await upload(agentId, png(81, 1)),
-      await upload(agentId, png(82, 1)),
-      await upload(agentId, png(83, 1))
+      await upload(agentId, first),
+      await upload(agentId, another()),
+      await upload(agentId, another())
     ]
     const threadId = await showing(agentId, sent)
     await alpha.post(`/v1/threads/${threadId}/messages`, { content: text("/wait 60s") })
@@ -71,7 +74,7 @@ describe("an image that a deleted thread has named", () => {
     )
     const other = await alpha.post("/v1/threads", { agentId, message: { content: [image(sent)] } })
     assertRefused(other, 422, "image_not_found")
-    assert.strictEqual(await upload(agentId, png(81, 1)), sent)
+    assert.strictEqual(await upload(agentId, first), sent)
     assert.strictEqual(await status(sent), 200)
   })
 

@@ -10,7 +10,6 @@ import { end, image, makeImageTools, send } from "./imageFixture.ts"
 
 const server = await sharedServer()
 const alpha = server.alpha
-
 const { upload } = makeImageTools(server)
 
 describe("a message", () => {

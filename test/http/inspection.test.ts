@@ -9,7 +9,7 @@ import { eventually } from "../waiting.ts"
 import { assertRefused } from "./refusals.ts"
 import { Watcher } from "./sse.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
-import { addToolset, call, makeWorker, resolveWait, waitsOf } from "./toolFixture.ts"
+import { addToolset, call, makeWorker, resolveWait, waitsOf, fresh } from "./toolFixture.ts"
 
 const server = await during(startServer())
 
@@ -258,7 +258,7 @@ describe("frames of steps", () => {
   })
 
   it("tell of actors that have no events, and of identities those who may manage them", async () => {
-    const identity = "frames@example.com"
+    const identity = `${fresh("frames")}@example.com`
     const { body } = await server.alpha.post("/v1/identities/disable", { identity })
     const { actorId } = body.operation.result.body.identity
     const path = `/v1/events/stream?types=step&actorId=${actorId}`
@@ -321,7 +321,7 @@ describe("other actors on their charts", () => {
   })
 
   it("are identities, for whoever may manage them", async () => {
-    const identity = "steps@example.com"
+    const identity = `${fresh("steps")}@example.com`
     const { body } = await server.alpha.post("/v1/identities/disable", { identity })
     const { actorId } = body.operation.result.body.identity
     await server.alpha.post("/v1/identities/enable", { identity })

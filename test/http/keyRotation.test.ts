@@ -4,6 +4,7 @@ import { during } from "../setup/during.ts"
 import { Client, startServer } from "../setup/server.ts"
 import { absent, assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
 import { makeAgent } from "./threadFixture.ts"
+import { fresh } from "./toolFixture.ts"
 
 const server = await during(startServer())
 const beside = await during(startServer({ beside: server, name: "beside" }))
@@ -130,8 +131,9 @@ describe("whoever rotates", () => {
   })
 
   it("gets nothing for an identity that is disabled", async () => {
-    const old = await issue(server.alpha, { identity: "gone@example.com" })
-    await server.alpha.post("/v1/identities/disable", { identity: "gone@example.com" })
+    const identity = `${fresh("gone")}@example.com`
+    const old = await issue(server.alpha, { identity })
+    await server.alpha.post("/v1/identities/disable", { identity })
     refused(await rotate(server.alpha, old.id), 403, "identity_disabled")
   })
 })

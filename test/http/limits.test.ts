@@ -15,7 +15,7 @@ const agentId = await makeAgent(server.alpha)
 const feedId = (await server.alpha.post("/v1/feeds", { name: "limits" })).body.feed.id
 
 const tool = (fields: object) => ({ name: "t", inputSchema: { type: "object" }, ...fields })
-const toolset = (fields: object) => ({ kind: "client", namespace: fresh("limits"), tools: [tool(fields)] })
+const toolset = (fields: object) => ({ kind: "client", namespace: "limits", tools: [tool(fields)] })
 const key = (fields: object) => ({ name: "K", kind: "trigger", provider: "slack", scopes: ["run"], ...fields })
 const cron = (expression: string, timezone = "UTC") => ({
   name: "S",
@@ -65,9 +65,10 @@ describe("a body", () => {
       "sampling.maxOutputTokens"
     ]
   ])("may hold %s, and no more", async (_, path, fits, past, place) => {
-    const taken = await server.alpha.post(path, fits)
+    const client = await server.client(await server.workspace(fresh("limits")))
+    const taken = await client.post(path, fits)
     assert.strictEqual(taken.status, 201, taken.text)
-    assertRefusedAt(await server.alpha.post(path, past), 400, "invalid_request", place)
+    assertRefusedAt(await client.post(path, past), 400, "invalid_request", place)
   })
 
   it("may hold 64 agents and 64 feeds of a trigger, and no more", async () => {

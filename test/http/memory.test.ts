@@ -5,9 +5,9 @@ import { toUuid } from "../../src/domain/ids.ts"
 import { type Client, sharedServer } from "../setup/server.ts"
 import { assertRefused } from "./refusals.ts"
 import { another, makeStores, query, Store } from "./memoryFixture.ts"
+import { fresh } from "./toolFixture.ts"
 
 const server = await sharedServer()
-
 const { ofAgent, ofWorkspace, stores } = makeStores(server)
 
 describe.each(Object.entries(stores))("%s", (_, open) => {
@@ -215,8 +215,9 @@ it("reads need the scope read, and writes the scope write", async () => {
   assertRefused(await reader.put("k", "v"), 403, "permission_denied")
   assertRefused(await reader.delete("k"), 403, "permission_denied")
   assertRefused(await writer.get("k"), 403, "permission_denied")
-  assert.strictEqual((await writer.put("scoped", "v")).status, 201)
-  assert.strictEqual((await reader.get("scoped")).status, 200)
+  const key = fresh("scoped")
+  assert.strictEqual((await writer.put(key, "v")).status, 201)
+  assert.strictEqual((await reader.get(key)).status, 200)
 })
 
 it("a write takes one statement, and so does a read", async () => {

@@ -7,7 +7,6 @@ import { assertRefused } from "./refusals.ts"
 import { another, makeStores, Store } from "./memoryFixture.ts"
 
 const server = await sharedServer()
-
 const { ofAgent, ofWorkspace, run } = makeStores(server)
 
 describe("limits", () => {

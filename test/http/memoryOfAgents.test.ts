@@ -13,7 +13,6 @@ import { ended, logOf } from "./threadFixture.ts"
 import { addRole, call, fresh, turnOf } from "./toolFixture.ts"
 
 const server = await during(startServer({ idleMs: 200 }))
-
 const family = makeFamilyUsers(server, "memory")
 const { ruled, use, worker } = family
 

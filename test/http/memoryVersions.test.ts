@@ -10,7 +10,6 @@ import { another, makeStores, query } from "./memoryFixture.ts"
 
 /** Of its own: a test counts what is forgotten of all there is. */
 const server = await during(startServer())
-
 const { ofWorkspace, run, stores } = makeStores(server)
 
 describe.each(Object.entries(stores))("versions in %s", (_, open) => {

@@ -6,6 +6,7 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import openapiTypescript, { astToString } from "openapi-typescript"
 import { sharedServer } from "../setup/server.ts"
+import { fresh } from "./toolFixture.ts"
 
 const root = join(import.meta.dirname, "../..")
 /** In a folder that is never committed; test/http/generatedClient/tsconfig.json points here. */
@@ -66,9 +67,7 @@ it("makes clients by hey-api and by orval, with its schemas, that compile", { ti
 })
 
 it("makes a client that tours the interface", { timeout: 60_000 }, async () => {
-  const { stdout } = await node([join(client, "tour.ts")], {
-    TROUPE_URL: server.base,
-    TROUPE_KEY: server.alpha.token ?? ""
-  })
+  const { token = "" } = await server.client(await server.workspace(fresh("tour")))
+  const { stdout } = await node([join(client, "tour.ts")], { TROUPE_URL: server.base, TROUPE_KEY: token })
   assert.strictEqual(stdout, "the tour is over\n")
 })

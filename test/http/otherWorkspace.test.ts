@@ -11,6 +11,7 @@ import { startServer } from "../setup/server.ts"
 import { isIn, type Operation, operations, prefixOf, schemaOf, titleOf } from "./document.ts"
 import { absent, furnish, type Ids, pathWith } from "./everything.ts"
 import { makeAgent, text } from "./threadFixture.ts"
+import { fresh } from "./toolFixture.ts"
 
 const withIds = operations
   // Charts are the server's, the same for all.
@@ -216,9 +217,10 @@ describe("the id of another workspace", () => {
 
   it("has its own idempotency keys", async () => {
     const body = { name: "Same", models: ["troupe/scripted"] }
+    const key = { "idempotency-key": fresh("same") }
     const [one, two] = [
-      await server.alpha.post("/v1/profiles", body, { "idempotency-key": "same" }),
-      await server.beta.post("/v1/profiles", body, { "idempotency-key": "same" })
+      await server.alpha.post("/v1/profiles", body, key),
+      await server.beta.post("/v1/profiles", body, key)
     ]
     assert.deepStrictEqual([one.status, two.status, two.headers.get("idempotency-replayed")], [201, 201, null])
     assert.notStrictEqual(one.body.profile.id, two.body.profile.id)

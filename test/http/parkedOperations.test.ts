@@ -12,7 +12,6 @@ import { assertRefused } from "./refusals.ts"
 import { Watcher } from "./sse.ts"
 
 const server = await parkingServer()
-
 const space = makeSpaces(server)
 
 describe("an operation", () => {

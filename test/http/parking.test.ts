@@ -6,15 +6,14 @@ import { agentsOf, change, decide, decided, makeSpaces, parked, parkingServer, p
 import { assertRefused } from "./refusals.ts"
 import { Watcher } from "./sse.ts"
 import { makeAgent, makeThread } from "./threadFixture.ts"
-import { call, makeWorker, outcomes, turnOf } from "./toolFixture.ts"
+import { call, makeWorker, outcomes, turnOf, fresh } from "./toolFixture.ts"
 
 const server = await parkingServer()
-
 const space = makeSpaces(server)
 
 describe("the approval policy", () => {
   it("is empty until it is changed, and then what was put, with an ETag", async () => {
-    const admin = await server.client(await server.workspace("policy"))
+    const admin = await server.client(await server.workspace(fresh("policy")))
     const before = await admin.get(policy)
     assert.deepStrictEqual([before.body, before.headers.get("etag")], [{ policy: { rules: [] } }, '"0"'])
     const rules = [rule("agent.*")]

@@ -10,6 +10,7 @@ import { toUuid } from "../../src/domain/ids.ts"
 import { during } from "../setup/during.ts"
 import { Client, startServer } from "../setup/server.ts"
 import { Deaths } from "./dying.ts"
+import { fresh } from "./toolFixture.ts"
 
 const deaths = new Deaths()
 const server = await during(startServer({ name: "one", database: deaths.layer }))
@@ -260,11 +261,10 @@ describe("an operation on two nodes", () => {
   it("ends in one state, and is carried out at most once", async () => {
     const space = await makeSpace()
     const { admin, make, others } = space
-    let runs = 0
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...actions), commands, async (action, sequence) => {
         const clients = { ...others, asker: await make() }
-        const { ask, carriedOut, move } = await subjectOf(action, `run ${++runs}`, space)
+        const { ask, carriedOut, move } = await subjectOf(action, fresh("run "), space)
         const askOn = (node: number) => ask(clients.asker[node] ?? assert.fail())
         const revoke = async () => {
           const key = (await (clients.asker[0] ?? assert.fail()).get("/v1/auth")).body.principal.id
@@ -323,12 +323,12 @@ describe("whichever commit of it its node dies at, an operation is parked once, 
   ])("%s, %s", async (action, verdict, commits) => {
     const space = await makeSpace()
     deaths.at(undefined)
-    await run(action, verdict, space, `${action} ${verdict}`)
+    await run(action, verdict, space, fresh(`${action} ${verdict} `))
     assert.strictEqual(deaths.commits, commits)
     for (let commit = 1; commit <= commits; commit++)
       for (const fault of ["before", "after"] as const) {
         deaths.at({ commit, fault })
-        await run(action, verdict, space, `${action} ${verdict} ${fault} ${commit}`)
+        await run(action, verdict, space, fresh(`${action} ${verdict} ${fault} ${commit} `))
       }
   })
 })

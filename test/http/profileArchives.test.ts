@@ -6,7 +6,6 @@ import { fresh } from "./toolFixture.ts"
 import { makeGet } from "./edgeFixture.ts"
 
 const server = await sharedServer()
-
 const { get } = makeGet(server)
 
 // contract C11.8

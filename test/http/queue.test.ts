@@ -11,7 +11,6 @@ import { decodeSubmitted, image, makeMessageTools } from "./messageFixture.ts"
 const server = await sharedServer()
 const alpha = server.alpha
 const agentId = await makeAgent(alpha)
-
 const { send } = makeMessageTools(server)
 
 const decodeRecord = Schema.decodeUnknownSync(InputRecord, { onExcessProperty: "error" })

@@ -7,7 +7,7 @@ import { RateLimit } from "../../http/RateLimit.ts"
 import { layer, madeInThread } from "../../http/reference.ts"
 import type { ReferencePages } from "../../http/referencePages.ts"
 import { send } from "./client.ts"
-import { serving, World } from "./tiny.ts"
+import { startServing, World } from "./tiny.ts"
 
 const paths = ["/docs", "/v1/openapi.json"]
 
@@ -32,7 +32,7 @@ const some = { page: bytes("<p>"), document: bytes("{}") }
 const failing = (program: URL) =>
   Effect.runPromise(Effect.map(Effect.flip(madeInThread(program)), ({ cause }) => `${cause}`))
 
-describe("the pages of the reference", async () => {
+describe("the pages of the reference", () => {
   it("are made at the first demand, and the event loop turns meanwhile", { timeout: 60_000 }, async () => {
     await using node = served(madeInThread())
     let turns = 0
@@ -83,21 +83,18 @@ describe("the pages of the reference", async () => {
     assert.strictEqual(makings, 1)
   })
 
-  const world = new World()
-  let makings = 0
-  const base = await serving(
-    world,
-    RateLimit.off,
-    {},
-    Effect.suspend(() => (++makings === 1 ? Effect.fail(new Error("no thread is left")) : Effect.succeed(some)))
-  )
-
   it("are made again after a making that failed, which is told and answered as any failure of ours", async () => {
-    const failed = await send(`${base}/docs`)
+    const world = new World()
+    let makings = 0
+    const pages = Effect.suspend(() =>
+      ++makings === 1 ? Effect.fail(new Error("no thread is left")) : Effect.succeed(some)
+    )
+    await using node = await startServing(world, RateLimit.off, {}, pages)
+    const failed = await send(`${node.base}/docs`)
     assert.strictEqual(failed.status, 500)
     assert.include(failed.text, `"error":"internal"`)
     assert.isTrue(world.logs.some((line) => line.includes("no thread is left")))
-    for (const path of paths) assert.strictEqual((await send(`${base}${path}`)).status, 200)
+    for (const path of paths) assert.strictEqual((await send(`${node.base}${path}`)).status, 200)
     assert.strictEqual(makings, 2)
   })
 

@@ -10,7 +10,6 @@ import { absent, assertRefused as refused, assertRefusedAt as refusedAt } from "
 import { builtInIds, idsOf, made, makeWorkspaces } from "./roleFixture.ts"
 
 const server = await sharedServer()
-
 const { fresh } = makeWorkspaces(server)
 
 describe("listing roles", () => {

@@ -8,7 +8,6 @@ import { absent, assertRefusedAt as refusedAt } from "./refusals.ts"
 import { made, makeWorkspaces } from "./roleFixture.ts"
 
 const server = await sharedServer()
-
 const { fresh } = makeWorkspaces(server)
 
 describe("explaining a decision", () => {

@@ -8,7 +8,6 @@ import { absent, assertRefused as refused, assertRefusedAt as refusedAt } from "
 import { builtInIds, made, makeWorkspaces } from "./roleFixture.ts"
 
 const server = await sharedServer()
-
 const { fresh } = makeWorkspaces(server)
 
 describe("creating a role", () => {

@@ -14,14 +14,11 @@ import { ended, logOf, makeAgent, makeThread } from "./threadFixture.ts"
 import { fresh } from "./toolFixture.ts"
 import { makeSubscriptionTools } from "./subscriptionFixture.ts"
 
-/** Of tests that look at one answer. */
-const agents = { one: "" }
-const feeds = { one: "" }
 const server = await during(startServer())
-agents.one = await makeAgent(server.alpha)
-
 const { append, listed, makeFeed, read, subscribe, subscribed, toldTimes } = makeSubscriptionTools(server)
-feeds.one = await makeFeed()
+/** Of tests that look at one answer. */
+const agents = { one: await makeAgent(server.alpha) }
+const feeds = { one: await makeFeed() }
 
 describe("subscriptions as resources", () => {
   it("are changed by a merge patch under their ETag, listed by agent and feed, and deleted", async () => {

@@ -11,7 +11,6 @@ import { fresh } from "./toolFixture.ts"
 import { makeSubscriptionTools } from "./subscriptionFixture.ts"
 
 const server = await during(startServer())
-
 const { append, listed, makeFeed, read, status, statusOf, subscribe, subscribed, toldTimes, toldTo } =
   makeSubscriptionTools(server)
 

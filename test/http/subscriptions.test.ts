@@ -11,15 +11,12 @@ import { assertRefused as refused, assertRefusedAt as refusedAt } from "./refusa
 import { makeAgent, makeThread } from "./threadFixture.ts"
 import { makeSubscriptionTools } from "./subscriptionFixture.ts"
 
-/** Of tests that look at one answer. */
-const agents = { one: "" }
-const feeds = { one: "" }
 const server = await during(startServer())
-agents.one = await makeAgent(server.alpha)
-
 const { append, makeFeed, read, status, statusOf, subscribe, subscribed, toldTimes, toldTo } =
   makeSubscriptionTools(server)
-feeds.one = await makeFeed()
+/** Of tests that look at one answer. */
+const agents = { one: await makeAgent(server.alpha) }
+const feeds = { one: await makeFeed() }
 
 describe("a subscription", () => {
   it("wakes its agent with a message that matches, in a thread of its own, and says so", async () => {

@@ -9,7 +9,6 @@ import { absent, assertRefused as refused } from "./refusals.ts"
 import { call, fresh } from "./toolFixture.ts"
 
 const server = await during(startServer())
-
 const { leased, ruled, useBy, worker } = makeFamilyUsers(server, "subscriptions", "feeds")
 const of = ({ admin, id }: Awaited<ReturnType<typeof ruled>>) => ({ client: admin, workspace: id })
 

@@ -8,7 +8,6 @@ import { decodeDetail, makeDetailTools } from "./threadDetailFixture.ts"
 const server = await sharedServer()
 const alpha = server.alpha
 const agentId = await makeAgent(alpha)
-
 const { detailOf } = makeDetailTools(server)
 
 describe("cancelling", () => {

@@ -229,10 +229,12 @@ export const serve = (
   })
 }
 
-/** Serves it to the tests of a file. */
-export const serving = async (...how: Parameters<typeof serve>) => {
+export const startServing = async (...how: Parameters<typeof serve>) => {
   const scope = await Effect.runPromise(Scope.make())
-  return during(Effect.runPromise(Scope.provide(serve(...how), scope)), () =>
-    Effect.runPromise(Scope.close(scope, Exit.void))
-  )
+  const base = await Effect.runPromise(Scope.provide(serve(...how), scope))
+  const stop = () => Effect.runPromise(Scope.close(scope, Exit.void))
+  return { base, stop, [Symbol.asyncDispose]: stop }
 }
+
+/** Its address for the tests of a file. */
+export const serving = async (...how: Parameters<typeof serve>) => (await during(startServing(...how))).base

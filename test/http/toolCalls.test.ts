@@ -105,6 +105,7 @@ describe("the calls that clients owe", () => {
     )
     assert.deepStrictEqual((await server.beta.get("/v1/tools/calls")).body, { calls: [] })
     assert.deepStrictEqual(await calls(`?toolsetId=${absent("tset_")}`), { calls: [] })
+    for (const toolCallId of made) assert.strictEqual((await give(toolCallId, { output: {} })).status, 200)
   })
 
   it("are 50 a page, and 200 at most", async () => {

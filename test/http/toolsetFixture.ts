@@ -22,8 +22,8 @@ export const toolsetStand = async () => {
 
   const postMcp = (fields: object = {}, headers?: Record<string, string>) =>
     server.alpha.post("/v1/toolsets", { kind: "mcp", namespace: fresh(), url: mcp.url, ...fields }, headers)
-  const postClient = (fields: object = {}) =>
-    server.alpha.post("/v1/toolsets", { kind: "client", namespace: fresh(), tools: [tool()], ...fields })
+  const postClient = (fields: object = {}, client = server.alpha) =>
+    client.post("/v1/toolsets", { kind: "client", namespace: fresh(), tools: [tool()], ...fields })
   const created = async (answer: ReturnType<typeof postMcp>) => {
     const made = await answer
     assert.strictEqual(made.status, 201, made.text)

@@ -13,11 +13,12 @@ const seed = Number(process.env.TROUPE_TEST_SEED ?? Math.floor(Math.random() * 2
 
 describe("registering an MCP server", () => {
   it("asks it for its tools at once", async () => {
-    const answer = await postMcp({ namespace: "ledger", description: "Keeps books" })
+    const namespace = fresh()
+    const answer = await postMcp({ namespace, description: "Keeps books" })
     assert.strictEqual(answer.status, 201, answer.text)
     const { createdAt, id, lastCheckedAt, updatedAt, ...rest } = answer.body.toolset
     assert.deepStrictEqual(rest, {
-      namespace: "ledger",
+      namespace,
       kind: "mcp",
       description: "Keeps books",
       url: mcp.url,
@@ -85,9 +86,10 @@ describe("registering an MCP server", () => {
   it("takes effect once for an Idempotency-Key, and asks the server once", async () => {
     const namespace = fresh()
     const before = mcp.requests.length
-    const first = await postMcp({ namespace }, { "idempotency-key": "toolset" })
+    const key = { "idempotency-key": fresh() }
+    const first = await postMcp({ namespace }, key)
     const asked = mcp.requests.length
-    const second = await postMcp({ namespace }, { "idempotency-key": "toolset" })
+    const second = await postMcp({ namespace }, key)
     assert.deepStrictEqual(
       [second.status, second.text, second.headers.get("location")],
       [201, first.text, first.headers.get("location")]
@@ -198,10 +200,11 @@ describe("registering tools of clients", () => {
       }),
       tool({ name: "wait", timeoutMs: 86_400_000 })
     ]
-    const answer = await postClient({ namespace: "desk", exposure: "search", tools })
+    const namespace = fresh()
+    const answer = await postClient({ namespace, exposure: "search", tools })
     const { createdAt: _, id, updatedAt: __, ...rest } = await created(Promise.resolve(answer))
     assert.deepStrictEqual(rest, {
-      namespace: "desk",
+      namespace,
       kind: "client",
       exposure: "search",
       tools,
@@ -302,8 +305,8 @@ describe("listing toolsets", () => {
     const ids: Array<string> = []
     for (let i = 0; i < 3; i++)
       ids.push(
-        (await server.beta.post("/v1/toolsets", { kind: "client", namespace: `page${i}`, tools: [tool()] })).body
-          .toolset.id
+        (await server.beta.post("/v1/toolsets", { kind: "client", namespace: fresh(), tools: [tool()] })).body.toolset
+          .id
       )
     const first = (await server.beta.get("/v1/toolsets?limit=2")).body
     const second = (await server.beta.get(`/v1/toolsets?limit=2&cursor=${first.nextCursor}`)).body

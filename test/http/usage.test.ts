@@ -1,6 +1,7 @@
 /** Usage of a workspace: what models were used for, by day, agent and model, over nodes. */
 import { assert, describe, it } from "@effect/vitest"
 import { sql } from "kysely"
+import { toUuid } from "../../src/domain/ids.ts"
 import { freshId } from "../../src/seed.ts"
 import { foldUsage } from "../../src/usage/rows.ts"
 import { type ModelUse, UsageCounts } from "../../src/usage/UsageCounts.ts"
@@ -177,7 +178,8 @@ describe("usage of turns", () => {
       (
         await server.runtime.runPromise(
           server.database.run("test", (db) =>
-            sql`select node from usage_by_day where model = ${paid} and day = ${day}::date`.execute(db)
+            sql`select node from usage_by_day where workspace = ${toUuid(workspace)}::uuid and model = ${paid}
+              and day = ${day}::date`.execute(db)
           )
         )
       ).rows.length

@@ -5,6 +5,7 @@ import { during } from "../setup/during.ts"
 import { startServer } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
 import { makeAgent, text } from "./threadFixture.ts"
+import { fresh } from "./toolFixture.ts"
 
 const hooks = await during(startHookServer())
 const server = await during(startServer())
@@ -44,7 +45,7 @@ describe("the metrics", () => {
 
   it("count what subscriptions make of messages", async () => {
     const agentId = await makeAgent(server.alpha)
-    const feed = await server.alpha.post("/v1/feeds", { name: "news" })
+    const feed = await server.alpha.post("/v1/feeds", { name: fresh("news") })
     const path = `/v1/feeds/${feed.body.feed.id}/messages`
     const escalated = /^troupe_subscription_evaluations_total\{outcome="escalated"\} (\d+)/m
     const before = await metric(escalated)

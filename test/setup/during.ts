@@ -1,12 +1,12 @@
 /**
- * What the tests of a file stand on: begun at the top of the file, where it is named, and ended after the last of its
- * tests, what was begun last first.
+ * What the tests of a file, or of a `describe`, stand on: begun at its top, where it is named, and ended after the last
+ * of its tests, what was begun last first.
  *
  *     const server = await during(startServer({ idleMs: 50 }))
  *     const mcp = await during(startMcpServer())
  *
- * A fixture that several files share says it for them all (`judgedStand`). Tests of one `describe` alone, or those that
- * are skipped somewhere, have hooks of their own.
+ * A fixture that several files share says it for them all (`judgedStand`). It is begun also where no test is run, as by
+ * `-t`: what takes long, or is not there everywhere, is begun by hooks.
  */
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"

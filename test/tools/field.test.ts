@@ -9,7 +9,6 @@ import { startMcpServer } from "./mcpServer.ts"
 import { makeFieldTools } from "./fieldFixture.ts"
 
 const server = await sharedServer()
-
 const { failuresOf, registered, run, withLiar, withServer } = makeFieldTools(server)
 
 const noSession = "Bad Request: No valid session ID provided"

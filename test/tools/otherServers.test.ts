@@ -7,7 +7,6 @@ import type { TestTool } from "./mcpServer.ts"
 import { makeFieldTools } from "./fieldFixture.ts"
 
 const server = await sharedServer()
-
 const { failuresOf, withLiar, withServer } = makeFieldTools(server)
 
 describe("a server of another kind is told apart", () => {

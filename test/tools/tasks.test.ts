@@ -7,7 +7,6 @@ import { startTaskServer, type TaskServerOptions } from "./taskServer.ts"
 import { makeFieldTools } from "./fieldFixture.ts"
 
 const server = await sharedServer()
-
 const { registered, run } = makeFieldTools(server)
 
 describe("a tool that has to be run as a task", () => {

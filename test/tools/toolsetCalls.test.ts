@@ -7,7 +7,6 @@ import { eventually } from "../waiting.ts"
 import { makeToolsetWorlds, text } from "./toolsetWorld.ts"
 
 const server = await sharedServer()
-
 const { run, within } = makeToolsetWorlds(server)
 
 describe.each(["sessions", "modern"] as const)("a call of a tool (%s)", (era) => {

@@ -9,7 +9,6 @@ import { startMcpServer, type TestTool } from "./mcpServer.ts"
 import { makeToolsetWorlds, text } from "./toolsetWorld.ts"
 
 const server = await sharedServer()
-
 const { within, world } = makeToolsetWorlds(server)
 
 describe("a session with a server", () => {
