@@ -1,7 +1,7 @@
 /** The console while things go wrong, and in more tabs than a browser has connections. */
 import { assert, describe, inject, it } from "vitest"
 import pg from "pg"
-import type { Page } from "playwright-core"
+import type { Page, Route } from "playwright-core"
 import { during } from "../setup/during.ts"
 import { launchBrowser } from "../setup/chromium.ts"
 import { buildConsole } from "../setup/console.ts"
@@ -127,7 +127,12 @@ describe("a key", () => {
       `/threads/${threadId}`,
       async ({ page, seen }) => {
         await message(page).fill("half a thought")
-        assert.strictEqual((await alpha.delete(`/v1/auth/keys/${body.key.id}`)).status, 204)
+        // While the message is on its way: the page would leave by itself before anybody could send it.
+        const revoking = async (route: Route) => {
+          assert.strictEqual((await alpha.delete(`/v1/auth/keys/${body.key.id}`)).status, 204)
+          await route.continue()
+        }
+        await page.route("**/v1/threads/*/messages", revoking, { times: 1 })
         await send(page)
         await page.getByText("does not know this key, or it was revoked").waitFor()
         assert.isFalse(await message(page).isVisible())
