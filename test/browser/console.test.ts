@@ -6,7 +6,7 @@ import { launchBrowser } from "../setup/chromium.ts"
 import { sharedConsole } from "../setup/console.ts"
 import { go, holdsIn, isFitForAll, overhang, shoot, turnTo, visiting } from "../setup/consolePage.ts"
 import { ended, logOf, makeAgent, makeThread, submit } from "../http/threadFixture.ts"
-import { addToolset, makeWorker, resolveWait, waitsOf } from "../http/toolFixture.ts"
+import { addToolset, fresh, makeWorker, resolveWait, waitsOf } from "../http/toolFixture.ts"
 
 const server = await sharedConsole()
 const alpha = server.alpha
@@ -49,8 +49,9 @@ describe("signing in", () => {
       await page.keyboard.press("Enter")
       await page.getByRole("alert").getByText("nothing to a key without the scope read").waitFor()
       assert.notInclude(await page.getByRole("alert").innerText(), "tried again")
-      const disabled = await alpha.post("/v1/auth/keys", { name: "off", scopes: ["read"], identity: "off@example.com" })
-      await alpha.post("/v1/identities/disable", { identity: "off@example.com" })
+      const identity = `${fresh("off")}@example.com`
+      const disabled = await alpha.post("/v1/auth/keys", { name: "off", scopes: ["read"], identity })
+      await alpha.post("/v1/identities/disable", { identity })
       await page.getByLabel("API key").fill(disabled.body.token)
       await page.keyboard.press("Enter")
       await page.getByRole("alert").getByText("the identity of this credential is disabled").waitFor()
@@ -198,8 +199,10 @@ describe("a thread", () => {
   })
 
   it("is found by agents of any page of them, and by an identity whose box says which is looked for", async () => {
-    await makeThread(alpha, await makeAgent(alpha, ["troupe/scripted"], { name: "Older" }), { title: "Of the older" })
-    await makeAgent(alpha, ["troupe/scripted"], { name: "Newest" })
+    const [older, newest] = [fresh("Older "), fresh("Newest ")]
+    const title = `Of the ${older}`
+    await makeThread(alpha, await makeAgent(alpha, ["troupe/scripted"], { name: older }), { title })
+    await makeAgent(alpha, ["troupe/scripted"], { name: newest })
     await open("/limits", async ({ page }) => {
       // A page of one: the agent is on the second.
       await page.route("**/v1/agents?*", (route) =>
@@ -207,10 +210,10 @@ describe("a thread", () => {
       )
       await turnTo(page, "/threads")
       const agents = page.getByLabel("Agent", { exact: true })
-      await agents.getByRole("option", { name: "Newest" }).waitFor({ state: "attached" })
+      await agents.getByRole("option", { name: newest }).waitFor({ state: "attached" })
       await page.getByRole("button", { name: "More agents" }).click()
-      await agents.selectOption({ label: "Older" })
-      await page.getByRole("link", { name: "Of the older" }).getByText("Older ·").waitFor()
+      await agents.selectOption({ label: older })
+      await page.getByRole("link", { name: title }).getByText(`${older} ·`).waitFor()
       const identity = page.getByLabel("Identity")
       await identity.fill(" nobody ")
       await identity.press("Enter")
@@ -218,7 +221,7 @@ describe("a thread", () => {
       await holdsIn(page, `new URLSearchParams(location.search).get("identity") === "nobody"`)
       assert.strictEqual(await identity.inputValue(), "nobody")
       await go(page, "/threads")
-      await page.getByRole("link", { name: "Of the older" }).waitFor()
+      await page.getByRole("link", { name: title }).waitFor()
       assert.strictEqual(await identity.inputValue(), "")
     })
   })

@@ -1,8 +1,10 @@
 /** The console's pages for what a workspace has configured, in a real browser; and all of them, for everybody. */
 import { readdirSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, beforeEach, describe, it } from "@effect/vitest"
 import { makeAgent, makeThread, submit } from "../http/threadFixture.ts"
+import { startHookServer } from "../hooks/hookServer.ts"
+import { fresh } from "../http/toolFixture.ts"
 import { during } from "../setup/during.ts"
 import { launchBrowser } from "../setup/chromium.ts"
 import { buildConsole, sharedConsole } from "../setup/console.ts"
@@ -12,10 +14,25 @@ import { eventually } from "../waiting.ts"
 import { configure } from "./configured.ts"
 
 const server = await sharedConsole()
-const alpha = server.alpha
 const browser = await during(launchBrowser())
-const { agentId, feedId, hooks, profileId, roleId, scheduleId, subscriptionId, toolsetId, webhookId } =
-  await configure(alpha)
+const hooks = await during(startHookServer())
+/** Each test's own, in a workspace of its own: it may be run again. */
+let alpha: Client
+let agentId: string
+let feedId: string
+let profileId: string
+let roleId: string
+let scheduleId: string
+let subscriptionId: string
+let toolsetId: string
+let webhookId: string
+beforeEach(async () => {
+  alpha = await server.client(await server.workspace(fresh("setup")))
+  ;({ agentId, feedId, profileId, roleId, scheduleId, subscriptionId, toolsetId, webhookId } = await configure(
+    alpha,
+    hooks.url
+  ))
+})
 
 const open = visiting(() => ({ browser, base: server.base, token: alpha.token }))
 

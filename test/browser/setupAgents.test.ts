@@ -1,5 +1,7 @@
 /** The console's pages for what agents are made of, and what wakes them, in a real browser. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, beforeEach, describe, it } from "@effect/vitest"
+import { fresh } from "../http/toolFixture.ts"
+import type { Client } from "../setup/server.ts"
 import { during } from "../setup/during.ts"
 import { launchBrowser } from "../setup/chromium.ts"
 import { sharedConsole } from "../setup/console.ts"
@@ -7,9 +9,18 @@ import { pasteYaml, turnTo, visiting, yamlOf } from "../setup/consolePage.ts"
 import { configure } from "./configured.ts"
 
 const server = await sharedConsole()
-const alpha = server.alpha
 const browser = await during(launchBrowser())
-const { agentId, profileId, roleId, scheduleId, subscriptionId } = await configure(alpha)
+/** Each test's own, in a workspace of its own: it may be run again. */
+let alpha: Client
+let agentId: string
+let profileId: string
+let roleId: string
+let scheduleId: string
+let subscriptionId: string
+beforeEach(async () => {
+  alpha = await server.client(await server.workspace(fresh("setup")))
+  ;({ agentId, profileId, roleId, scheduleId, subscriptionId } = await configure(alpha))
+})
 
 const tinyPng = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVQI12P4DwABAQEAG7buVgAAAABJRU5ErkJggg==",
