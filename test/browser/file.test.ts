@@ -109,16 +109,20 @@ const opening = async () => {
 const opened = async (path: string, use: (page: Page, seen: ReturnType<typeof watch>) => Promise<void>) => {
   shown ??= await opening()
   const { page, seen } = shown
+  // Who fails leaves no page to others.
+  shown = undefined
   seen.asked.splice(0)
   seen.complaints.splice(0)
   await page.getByLabel("File").setInputFiles(path)
   await use(page, seen)
   assert.deepStrictEqual(seen.complaints, [])
+  shown = { page, seen }
 }
 
 describe("an opened file", () => {
   it("shows conversation, events, timeline and chart without a single request, and without a key", async () => {
     await opened(whole, async (page, seen) => {
+      await page.getByRole("button", { name: "Conversation" }).click()
       await page.getByText(`said ${canary}`, { exact: true }).waitFor()
       await page.getByText("turn completed").waitFor()
       await page.getByRole("button", { name: "Timeline" }).click()

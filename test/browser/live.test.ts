@@ -17,7 +17,7 @@ const rates = { credential: 0.02, burst: 150 }
 
 const served = { console: await buildConsole() }
 const server = await during(startServer({ served, lines }))
-/** A second node, which is slow to take requests of one key, and is killed in the end. */
+/** A second node, which is slow to take requests of one key. */
 const other = await during(startServer({ served, beside: server, name: "other", rates, lines }))
 const alpha = server.alpha
 const browser = await during(launchBrowser())
@@ -204,7 +204,8 @@ describe("a database that is away", () => {
 describe("a node that is killed under a watching page", () => {
   it("is missed, in words, and the next node goes on with what the log has", async () => {
     const threadId = await makeThread(alpha, agentId)
-    const board = await switchboard(other.base)
+    const dying = await startServer({ served, beside: server, name: "dying", lines })
+    const board = await switchboard(dying.base)
     try {
       await openAlone(
         `/threads/${threadId}`,
@@ -212,7 +213,7 @@ describe("a node that is killed under a watching page", () => {
           await submit(alpha, threadId, "before")
           await page.getByText("You said: before").waitFor()
           board.cut()
-          await other.stop()
+          await dying.stop()
           await page.getByRole("status").filter({ hasText: "No line to the server" }).waitFor()
           await submit(alpha, threadId, "meanwhile")
           await logOf(alpha, threadId, ended(2))
