@@ -40,6 +40,7 @@ const long = [
   "process/nodes",
   "http/webhookDeliveries",
   "tools/liars",
+  "tools/liarCalls",
   "machines/walks",
   "machines/shortWalks",
   "tools/schemas",

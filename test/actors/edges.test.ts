@@ -1,64 +1,19 @@
-/** Attempts to break what a living node owes: each of these was red when it was written. */
+/** Ways in which a living node could forget what it owes, and does not. */
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber } from "effect"
 import { Unreachable } from "../../actors/Actor.ts"
 import type { Start } from "../../actors/Kind.ts"
 import type { ThreadRequest } from "../../actors/thread/requests.ts"
-import type { SubmitMode } from "../../src/domain/content.ts"
-import type { Principal } from "../../src/domain/principal.ts"
 import { type ActorRef, JournalUnavailable } from "../../src/journal/Journal.ts"
 import { keyOf } from "../../src/journal/MemoryStore.ts"
 import { freshId } from "../../src/seed.ts"
-import { recorded, violations } from "../invariants.ts"
-import { told } from "./Client.ts"
-import { agentId, connect, makeWorld, type Node, pass, settle, startNode, threadOf, type World } from "./World.ts"
-
-const ann: Principal = { type: "user", id: "ann" }
-const submit = (
-  text: string,
-  mode: SubmitMode = "queue",
-  inputId = freshId("input")
-): Extract<ThreadRequest, { type: "submit" }> => ({
-  type: "submit",
-  input: { inputId, mode, content: [{ type: "text", text }], principal: ann }
-})
-const birth = { parent: agentId, attributes: JSON.stringify({ createdBy: ann, updatedBy: ann }) }
-
-const create = Effect.fnUntraced(function* (node: Node) {
-  const ref = threadOf(freshId("thread"))
-  yield* node.registry.create(ref, birth, { request: { type: "create" } })
-  return ref
-})
-const setting = Effect.fnUntraced(function* (idleMs?: number) {
-  const world = makeWorld()
-  yield* connect(world)
-  const node = yield* startNode(world, () => undefined, idleMs)
-  return { world, node, ref: yield* create(node) }
-})
-const logOf = ({ store }: World, ref: ActorRef) => {
-  const log = (store.actors.get(keyOf(ref))?.facts ?? []).map(recorded)
-  assert.deepStrictEqual(violations(log), [])
-  return told(log)
-}
-const rowOf = ({ store }: World, ref: ActorRef) => store.actors.get(keyOf(ref)) ?? assert.fail("no such actor")
-const runsOf = ({ runs }: World) => [...runs.values()].reduce((sum, n) => sum + n, 0)
-
-const whenPreparing = (
-  node: Node,
-  type: ThreadRequest["type"],
-  answer: () => Effect.Effect<never, Unreachable> | undefined
-) => {
-  const { prepare } = node.kind
-  Object.assign(node.kind, {
-    prepare: (being: Parameters<typeof prepare>[0], request: ThreadRequest, at: number) =>
-      (request.type === type ? answer() : undefined) ?? prepare(being, request, at)
-  })
-}
+import { type Node, pass, settle, startNode, threadOf, type World } from "./World.ts"
+import { birth, create, reachable, rowOf, runsOf, submit, whenPreparing, wordsOf } from "./oneNode.ts"
 
 describe("an outcome that could not be prepared for one moment", () => {
   it.effect("is told again while its actor stays in memory", () =>
     Effect.gen(function* () {
-      const { node, ref, world } = yield* setting()
+      const { node, ref, world } = yield* reachable()
       let times = 0
       // As roles or a profile that cannot be read for one moment.
       whenPreparing(node, "model.replied", () =>
@@ -66,7 +21,7 @@ describe("an outcome that could not be prepared for one moment", () => {
       )
       yield* node.deliver(ref, { request: submit("A\n/wait 1s") })
       yield* pass(30_000)
-      assert.strictEqual(logOf(world, ref), "user(A) assistant(A) turn_completed(A)")
+      assert.strictEqual(wordsOf(world, ref), "user(A) assistant(A) turn_completed(A)")
     })
   )
 })
@@ -74,7 +29,7 @@ describe("an outcome that could not be prepared for one moment", () => {
 describe("an outcome whose append was refused after its actor was taken up again", () => {
   it.effect("is told to the actor that is in memory now", () =>
     Effect.gen(function* () {
-      const { node, ref, world } = yield* setting()
+      const { node, ref, world } = yield* reachable()
       const { perform } = node.kind
       Object.assign(node.kind, {
         perform: (being: Parameters<typeof perform>[0], job: Parameters<typeof perform>[1], start: Start) => {
@@ -96,11 +51,11 @@ describe("an outcome whose append was refused after its actor was taken up again
       yield* pass(1_000)
       world.fenced.delete(node.incarnation)
       yield* pass(1_000)
-      assert.strictEqual(logOf(world, ref), "user(A) intent(A) intent(A) result(A: tool_outcome_unknown)")
+      assert.strictEqual(wordsOf(world, ref), "user(A) intent(A) intent(A) result(A: tool_outcome_unknown)")
       yield* Deferred.succeed(gate, undefined)
       yield* pass(40_000)
       assert.strictEqual(
-        logOf(world, ref),
+        wordsOf(world, ref),
         "user(A) intent(A) intent(A) result(A: tool_outcome_unknown) result(A) assistant(A) turn_completed(A)"
       )
     })
@@ -112,7 +67,7 @@ describe("a job that must not run twice, of an actor that this node still rememb
     "does not, when another node had the actor meanwhile and was killed, and one load after the takeover gets no answer",
     () =>
       Effect.gen(function* () {
-        const { node: a, world } = yield* setting(0)
+        const { node: a, world } = yield* reachable({ idleMs: 0 })
         const b = yield* startNode(world, () => undefined)
         const ref = threadOf(b.registry.freshId("thread"))
         yield* a.registry.create(ref, birth, { request: { type: "create" } })
@@ -154,40 +109,10 @@ describe("a job that must not run twice, of an actor that this node still rememb
   )
 })
 
-describe("a command behind a poison that breaks", () => {
-  it.effect("is not delivered again and again without a pause", () =>
-    Effect.gen(function* () {
-      const { node, ref, world } = yield* setting()
-      yield* node.deliver(ref, { request: submit("A\n/wait 3s") })
-      yield* node.kill
-      const row = rowOf(world, ref)
-      const { carry } = row.head
-      row.head = { ...row.head, carry: "{ not JSON" }
-      const other = yield* startNode(world, () => undefined)
-      yield* pass(120_000)
-      row.head = { ...row.head, carry }
-      let poisons = 0
-      whenPreparing(other, "poison", () => {
-        poisons++
-        if (poisons > 100) return undefined
-        return Effect.die(new Error("it breaks"))
-      })
-      const before = world.claims
-      const asked = yield* Effect.forkChild(Effect.exit(other.deliver(ref, { request: submit("B") })), {
-        startImmediately: true
-      })
-      for (let i = 0; i < 50; i++) yield* settle
-      const claims = world.claims - before
-      yield* Fiber.interrupt(asked)
-      assert.isBelow(claims, 10)
-    })
-  )
-})
-
 describe("a question about an owed thread from another workspace", () => {
   it.effect("leaves it owed", () =>
     Effect.gen(function* () {
-      const { node, ref, world } = yield* setting()
+      const { node, ref, world } = yield* reachable()
       yield* node.deliver(ref, { request: submit("A\n/wait 3s") })
       const from = world.store.commits
       world.store.fault = (commit) => (commit <= from + 1 ? "unavailable" : undefined)
@@ -197,7 +122,7 @@ describe("a question about an owed thread from another workspace", () => {
       const stranger = { ...ref, workspace: freshId("workspace") }
       assert.strictEqual((yield* Effect.flip(node.deliver(stranger, { request: submit("S") })))._tag, "Refused")
       yield* pass(60_000)
-      assert.strictEqual(logOf(world, ref), "user(A) assistant(A) turn_completed(A)")
+      assert.strictEqual(wordsOf(world, ref), "user(A) assistant(A) turn_completed(A)")
     })
   )
 })
@@ -205,7 +130,7 @@ describe("a question about an owed thread from another workspace", () => {
 describe("a birth in doubt that is tried again", () => {
   it.effect("runs, when the first one has come through meanwhile", () =>
     Effect.gen(function* () {
-      const { node, world } = yield* setting()
+      const { node, world } = yield* reachable()
       const ref = threadOf(freshId("thread"))
       const request: ThreadRequest = { ...submit("A"), creating: true }
       let births = 0
@@ -222,7 +147,7 @@ describe("a birth in doubt that is tried again", () => {
       yield* Effect.ignore(node.registry.ensure(ref, birth, { request }))
       assert.strictEqual(rowOf(world, ref).owner, node.incarnation)
       yield* pass(60_000)
-      assert.strictEqual(logOf(world, ref), "user(A) assistant(A) turn_completed(A)")
+      assert.strictEqual(wordsOf(world, ref), "user(A) assistant(A) turn_completed(A)")
     })
   )
 })
@@ -230,7 +155,7 @@ describe("a birth in doubt that is tried again", () => {
 describe("a release that fails after its actor came back", () => {
   it.effect("leaves nothing owed: the node can leave at once", () =>
     Effect.gen(function* () {
-      const { node, ref, world } = yield* setting(0)
+      const { node, ref, world } = yield* reachable({ idleMs: 0 })
       yield* node.deliver(ref, { request: submit("A\n/call ask {}") })
       let releases = 0
       Object.assign(node.journal, {
@@ -253,29 +178,6 @@ describe("a release that fails after its actor came back", () => {
   )
 })
 
-describe("an inbox row for a thread that cannot be loaded", () => {
-  it.effect("is tried less and less often", () =>
-    Effect.gen(function* () {
-      const { node, ref, world } = yield* setting()
-      yield* node.deliver(ref, { request: submit("A\n/wait 3s") })
-      yield* node.kill
-      const row = rowOf(world, ref)
-      row.head = { ...row.head, carry: "{ not JSON" }
-      const other = yield* startNode(world, () => undefined)
-      const id = freshId("input")
-      yield* other.journal.post({
-        id,
-        actor: ref,
-        command: JSON.stringify({ ...submit("B", "queue", id), acknowledged: true })
-      })
-      yield* pass(300_000)
-      const before = world.claims
-      yield* pass(600_000)
-      assert.isBelow(world.claims - before, 30)
-    })
-  )
-})
-
 const lostOnce = Effect.fnUntraced(function* (world: World, node: Node, ref: ActorRef) {
   const from = world.store.commits
   world.store.fault = (commit) => (commit <= from + 1 ? "unavailable" : undefined)
@@ -286,7 +188,7 @@ const lostOnce = Effect.fnUntraced(function* (world: World, node: Node, ref: Act
 describe("what a node owes", () => {
   it.effect("is served beside an actor whose load takes long", () =>
     Effect.gen(function* () {
-      const { node, ref, world } = yield* setting()
+      const { node, ref, world } = yield* reachable()
       const other = yield* create(node)
       for (const each of [ref, other]) yield* node.deliver(each, { request: submit("A\n/wait 3s") })
       const { load } = node.journal
@@ -299,7 +201,7 @@ describe("what a node owes", () => {
       yield* pass(1_000)
       yield* lostOnce(world, node, other)
       yield* pass(20_000)
-      assert.strictEqual(logOf(world, other), "user(A) assistant(A) turn_completed(A)")
+      assert.strictEqual(wordsOf(world, other), "user(A) assistant(A) turn_completed(A)")
     })
   )
 })
@@ -307,7 +209,7 @@ describe("what a node owes", () => {
 describe("a tool whose job could not begin yet", () => {
   it.effect("has not run when the lease comes back: nobody says that it may have", () =>
     Effect.gen(function* () {
-      const { node, ref, world } = yield* setting()
+      const { node, ref, world } = yield* reachable()
       const { perform } = node.kind
       Object.assign(node.kind, {
         // As `needed` does in perform.ts while the turn's tools or roles cannot be read.
@@ -320,74 +222,8 @@ describe("a tool whose job could not begin yet", () => {
       yield* pass(1_000)
       world.fenced.delete(node.incarnation)
       yield* pass(30_000)
-      assert.strictEqual(logOf(world, ref), "user(A) intent(A) result(A) assistant(A) turn_completed(A)")
+      assert.strictEqual(wordsOf(world, ref), "user(A) intent(A) result(A) assistant(A) turn_completed(A)")
       assert.strictEqual(runsOf(world), 1)
-    })
-  )
-})
-
-describe("an outcome in hand", () => {
-  it.effect("that breaks its actor while a client asks does not use up all attempts in one moment", () =>
-    Effect.gen(function* () {
-      const { node, ref, world } = yield* setting()
-      let breaks = 0
-      const { prepare } = node.kind
-      Object.assign(node.kind, {
-        // Broken for a moment: a defect that is over a second later.
-        prepare: (being: Parameters<typeof prepare>[0], request: ThreadRequest, at: number) =>
-          request.type === "model.replied" && at < lastBad
-            ? Effect.sync(() => {
-                breaks++
-                throw new Error("it breaks")
-              })
-            : prepare(being, request, at)
-      })
-      let lastBad = 0
-      yield* node.deliver(ref, { request: submit("A\n/wait 1s") })
-      lastBad = rowOf(world, ref).head.updatedAt + 2_500
-      yield* pass(900)
-      const slow = yield* Deferred.make<void>()
-      let n = 0
-      world.slowness = Effect.suspend(() => (n++ === 0 ? Deferred.await(slow) : Effect.void))
-      // One that is being written while the outcome comes, and one behind it.
-      const asked = yield* Effect.forkChild(Effect.exit(node.deliver(ref, { request: submit("B") })), {
-        startImmediately: true
-      })
-      yield* settle
-      yield* pass(200)
-      const keyed = yield* Effect.forkChild(
-        Effect.exit(node.deliver(ref, { request: submit("C"), key: { scope: "s", fingerprint: "f" } })),
-        { startImmediately: true }
-      )
-      yield* settle
-      yield* Deferred.succeed(slow, undefined)
-      yield* pass(60_000)
-      yield* Fiber.interrupt(asked)
-      yield* Fiber.interrupt(keyed)
-      assert.isAtLeast(breaks, 1)
-      assert.match(logOf(world, ref), /turn_completed\(A\)/)
-    })
-  )
-})
-
-describe("a release that breaks", () => {
-  it.effect("leaves its actors owed, as one without an answer does", () =>
-    Effect.gen(function* () {
-      const { node, ref, world } = yield* setting(0)
-      const { release } = node.journal
-      let releases = 0
-      // As 25006 does, a database that is read-only for the moment of a failover: no DatabaseUnavailable, but a defect.
-      Object.assign(node.journal, {
-        release: (actors: Parameters<typeof release>[0]) =>
-          ++releases === 1 ? Effect.die(new Error("cannot execute UPDATE in a read-only transaction")) : release(actors)
-      })
-      yield* node.deliver(ref, { request: submit("A\n/call ask {}") })
-      yield* pass(60_000)
-      assert.isAtLeast(releases, 1)
-      assert.strictEqual(
-        logOf(world, ref),
-        "user(A) intent(A) wait_created(A) wait_resolved(A: expired) result(A: tool_timeout) assistant(A) turn_completed(A)"
-      )
     })
   )
 })
@@ -395,7 +231,7 @@ describe("a release that breaks", () => {
 describe("a birth that is being prepared while the lease lapses", () => {
   it.effect("runs, where the client was told that it does", () =>
     Effect.gen(function* () {
-      const { node, world } = yield* setting()
+      const { node, world } = yield* reachable()
       const ref = threadOf(freshId("thread"))
       const { prepare } = node.kind
       Object.assign(node.kind, {
@@ -414,7 +250,7 @@ describe("a birth that is being prepared while the lease lapses", () => {
       yield* pass(2_000)
       const exit = yield* Fiber.join(asked)
       yield* pass(60_000)
-      if (Exit.isSuccess(exit)) assert.strictEqual(logOf(world, ref), "user(A) assistant(A) turn_completed(A)")
+      if (Exit.isSuccess(exit)) assert.strictEqual(wordsOf(world, ref), "user(A) assistant(A) turn_completed(A)")
       else assert.isUndefined(world.store.actors.get(keyOf(ref)))
     })
   )
@@ -423,7 +259,7 @@ describe("a birth that is being prepared while the lease lapses", () => {
 describe("an outcome in one append with an input that has to wait for the inbox twice", () => {
   it.effect("is told again", () =>
     Effect.gen(function* () {
-      const { node, ref, world } = yield* setting()
+      const { node, ref, world } = yield* reachable()
       yield* node.deliver(ref, { request: submit("A\n/wait 1s") })
       const post = (text: string) => {
         const request = submit(text)
@@ -455,7 +291,7 @@ describe("an outcome in one append with an input that has to wait for the inbox 
       yield* settle
       yield* Deferred.succeed(gate, undefined)
       yield* pass(40_000)
-      assert.match(logOf(world, ref), /turn_completed\(A\)/)
+      assert.match(wordsOf(world, ref), /turn_completed\(A\)/)
     })
   )
 })

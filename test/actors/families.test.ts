@@ -1,5 +1,5 @@
 /** What a model is shown of the runtime's own tools: when, in which order, and in a form that every provider takes. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"
 import { resolve } from "node:path"
@@ -24,17 +24,14 @@ import { makeChanging } from "../../src/subscriptions/changing.ts"
 import { ThreadReads } from "../../src/threads/ThreadReads.ts"
 import { Validators } from "../../src/tools/jsonSchema.ts"
 import { addToolset } from "../http/toolFixture.ts"
-import { startServer, type TestServer } from "../setup/server.ts"
+import { during } from "../setup/during.ts"
+import { startServer } from "../setup/server.ts"
 
 const validators = new Validators()
 const checkSchema = (schema: unknown) => validators.unusable(JSON.stringify(schema))
 const validate = (schema: unknown, value: unknown) => validators.misfit(JSON.stringify(schema), value)
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server.stop())
+const server = await during(startServer())
 
 const families = async () => [
   threadFamily({

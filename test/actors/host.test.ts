@@ -7,7 +7,7 @@ import type { ActorRef } from "../../src/journal/Journal.ts"
 import { freshId } from "../../src/seed.ts"
 import { told } from "./Client.ts"
 import { type Node, pass, settle, toRest } from "./World.ts"
-import { ann, bodyOf, logOf, next, row, setting, start, submit } from "./oneNode.ts"
+import { ann, bodyOf, logOf, next, rowOf, setting, start, submit } from "./oneNode.ts"
 
 describe("a mailbox", () => {
   it.effect("is worked off in the order in which commands arrived", () =>
@@ -41,7 +41,7 @@ describe("a mailbox", () => {
       assert.strictEqual(answer.state, "admitted")
       assert.deepInclude(logOf(world, ref)[0] ?? {}, { type: "user_message", seq: 1, turn: answer.turnId })
       const waiting = bodyOf(yield* node.deliver(ref, { request: submit("B") }))
-      assert.strictEqual(row(world, ref).inputs.get(String(waiting.id))?.state, "pending")
+      assert.strictEqual(rowOf(world, ref).inputs.get(String(waiting.id))?.state, "pending")
     })
   )
 
@@ -104,7 +104,7 @@ describe("what gathers in a mailbox while an append is under way", () => {
       )
       assert.deepStrictEqual(states, ["admitted", ...names.map(() => "queued")])
       assert.strictEqual(
-        [...row(world, ref).inputs.values()].filter(({ state }) => state === "pending").length,
+        [...rowOf(world, ref).inputs.values()].filter(({ state }) => state === "pending").length,
         names.length
       )
     })
@@ -116,7 +116,7 @@ describe("what gathers in a mailbox while an append is under way", () => {
       const answers = yield* all(node, ref, { type: "remove", inputId: freshId("input") }, submit("last"))
       const tags = answers.map((answer) => (Result.isSuccess(answer) ? "done" : answer.failure._tag))
       assert.deepStrictEqual(tags, [...Array.from({ length: 21 }, () => "done"), "Refused", "done"])
-      assert.strictEqual(row(world, ref).inputs.size, 21)
+      assert.strictEqual(rowOf(world, ref).inputs.size, 21)
     })
   )
 
@@ -146,7 +146,7 @@ describe("what gathers in a mailbox while an append is under way", () => {
           ["A", "second"]
         )
         assert.deepStrictEqual(
-          [...row(world, ref).inputs].map(([id, { state }]) => [id, state]),
+          [...rowOf(world, ref).inputs].map(([id, { state }]) => [id, state]),
           [[gone, "cancelled"]]
         )
       })
@@ -157,7 +157,7 @@ describe("what gathers in a mailbox while an append is under way", () => {
       const { node, ref, world } = yield* setting()
       next(world, "unavailable", "unavailable")
       const answers = yield* all(node, ref)
-      const stored = logOf(world, ref).length + row(world, ref).inputs.size
+      const stored = logOf(world, ref).length + rowOf(world, ref).inputs.size
       const done = answers.filter(Result.isSuccess).length
       assert.strictEqual(stored, done)
       assert.isBelow(done, answers.length)
@@ -176,7 +176,7 @@ describe("what gathers in a mailbox while an append is under way", () => {
         Array.from({ length: 21 }, () => "Unreachable")
       )
       yield* toRest(world, other, ref)
-      assert.strictEqual(row(world, ref).inputs.size, 0)
+      assert.strictEqual(rowOf(world, ref).inputs.size, 0)
       assert.strictEqual(logOf(world, ref).filter(({ type }) => type === "user_message").length, 1)
     })
   )
@@ -241,14 +241,14 @@ describe("an actor at rest", () => {
       yield* settle
       yield* pass(1_000)
       assert.isUndefined(node.registry.peek(ref.id))
-      assert.deepInclude(row(world, ref), { owner: node.incarnation, epoch: 1 })
+      assert.deepInclude(rowOf(world, ref), { owner: node.incarnation, epoch: 1 })
       yield* node.deliver(ref, { request: submit("B") })
       yield* settle
       assert.strictEqual(
         told(logOf(world, ref)),
         "user(A) assistant(A) turn_completed(A) user(B) assistant(B) turn_completed(B)"
       )
-      assert.strictEqual(row(world, ref).epoch, 2)
+      assert.strictEqual(rowOf(world, ref).epoch, 2)
     })
   )
 
@@ -258,7 +258,7 @@ describe("an actor at rest", () => {
       yield* node.deliver(ref, { request: submit("A\n/call ask {}") })
       yield* settle
       yield* pass(1_000)
-      assert.isNull(row(world, ref).owner)
+      assert.isNull(rowOf(world, ref).owner)
       assert.isUndefined(node.registry.peek(ref.id))
       yield* pass(12_000)
       assert.strictEqual(

@@ -6,7 +6,7 @@ import { freshId } from "../../src/seed.ts"
 import { openTurns } from "../invariants.ts"
 import { told } from "./Client.ts"
 import { agentId, pass, settle, threadOf, toRest, workspace } from "./World.ts"
-import { ann, bodyOf, logOf, next, row, setting, start, submit } from "./oneNode.ts"
+import { ann, bodyOf, logOf, next, rowOf, setting, start, submit } from "./oneNode.ts"
 
 describe("an actor that another node has taken", () => {
   const taken = Effect.fnUntraced(function* (script = "A\n/wait 3s") {
@@ -16,7 +16,7 @@ describe("an actor that another node has taken", () => {
     world.store.lapse(node.incarnation)
     const other = yield* start(world)
     yield* pass(1_000)
-    assert.deepInclude(row(world, ref), { owner: other.incarnation, epoch: 2 })
+    assert.deepInclude(rowOf(world, ref), { owner: other.incarnation, epoch: 2 })
     return { node, other, ref, world }
   })
 
@@ -75,7 +75,7 @@ describe("an actor that another node has taken", () => {
         told(logOf(world, ref)),
         "user(A) assistant(A) turn_completed(A) user(B) assistant(B) turn_completed(B) user(C) assistant(C) turn_completed(C)"
       )
-      assert.deepInclude(row(world, ref), { owner: node.incarnation, epoch: 3 })
+      assert.deepInclude(rowOf(world, ref), { owner: node.incarnation, epoch: 3 })
     })
   )
 })
@@ -224,7 +224,7 @@ describe("a turn that is taken over again and again", () => {
         yield* node.kill
         node = yield* start(world)
         yield* pass(2_000)
-        assert.strictEqual(row(world, ref).fruitless, fruitless)
+        assert.strictEqual(rowOf(world, ref).fruitless, fruitless)
         assert.lengthOf(openTurns(logOf(world, ref)), 1)
       }
       yield* node.kill
@@ -280,11 +280,11 @@ describe("a node", () => {
       world.fenced.add(node.incarnation)
       const queued = yield* Effect.forkChild(node.deliver(ref, { request: submit("B") }), { startImmediately: true })
       yield* pass(200)
-      assert.strictEqual(row(world, ref).inputs.size, 0, "nothing is taken without a lease")
+      assert.strictEqual(rowOf(world, ref).inputs.size, 0, "nothing is taken without a lease")
       world.fenced.delete(node.incarnation)
       yield* pass(50)
       assert.strictEqual(bodyOf(yield* Fiber.join(queued)).state, "queued")
-      assert.deepInclude(row(world, ref), { owner: node.incarnation, epoch: 1 })
+      assert.deepInclude(rowOf(world, ref), { owner: node.incarnation, epoch: 1 })
       assert.strictEqual(node.registry.wakeable.jobs(), 1)
     })
   )
@@ -323,10 +323,10 @@ describe("a node", () => {
       world.store.lapse(node.incarnation)
       world.fenced.add(other.incarnation)
       assert.strictEqual((yield* Effect.flip(other.deliver(ref, { request: submit("A") })))._tag, "Unreachable")
-      assert.deepInclude(row(world, ref), { owner: node.incarnation, epoch: 1 })
+      assert.deepInclude(rowOf(world, ref), { owner: node.incarnation, epoch: 1 })
       world.fenced.delete(other.incarnation)
       yield* other.deliver(ref, { request: submit("A") })
-      assert.deepInclude(row(world, ref), { owner: other.incarnation, epoch: 2 })
+      assert.deepInclude(rowOf(world, ref), { owner: other.incarnation, epoch: 2 })
     })
   )
 
@@ -337,13 +337,13 @@ describe("a node", () => {
       const leaving = yield* Effect.forkChild(node.registry.wakeable.drain(0))
       yield* pass(100)
       yield* Fiber.join(leaving)
-      assert.isNull(row(world, ref).owner)
+      assert.isNull(rowOf(world, ref).owner)
       assert.strictEqual((yield* Effect.flip(node.deliver(ref, { request: submit("B") })))._tag, "Draining")
       const other = yield* start(world)
       yield* pass(1_000)
       yield* toRest(world, other, ref)
       assert.strictEqual(told(logOf(world, ref)), "user(A) assistant(A) turn_completed(A)")
-      assert.strictEqual(row(world, ref).fruitless, 0)
+      assert.strictEqual(rowOf(world, ref).fruitless, 0)
     })
   )
 

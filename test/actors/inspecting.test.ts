@@ -1,5 +1,5 @@
 /** Looks at actors: what they read of a log, and that all of a look is of one moment (N1 to N3 of inspecting.ts). */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { sql } from "kysely"
 import type { QueryResultRow } from "pg"
@@ -11,13 +11,10 @@ import { beginningAt, type LoggedStep } from "../../machines/steps.ts"
 import { Database } from "../../src/database/Database.ts"
 import { toUuid } from "../../src/domain/ids.ts"
 import { makeAgent, makeThread, submit } from "../http/threadFixture.ts"
-import { sharedServer, type TestServer } from "../setup/server.ts"
+import { sharedServer } from "../setup/server.ts"
+import { fresh } from "../http/toolFixture.ts"
 
-let server: TestServer
-beforeAll(async () => {
-  server = await sharedServer()
-})
-afterAll(() => server.stop())
+const server = await sharedServer()
 
 /** Another that looks, knows no milestone yet, and whose reads a test sees. */
 const makeInspecting = (meet: { readonly before?: () => Promise<void>; readonly after?: (rows: number) => void }) => {
@@ -49,7 +46,7 @@ describe("a long log of a kind whose folds begin at birth", () => {
   const facts = 4_000
 
   const makeIdentity = async () => {
-    const identity = "long@example.com"
+    const identity = `${fresh("long")}@example.com`
     const { body } = await server.alpha.post("/v1/identities/disable", { identity })
     await server.alpha.post("/v1/identities/enable", { identity })
     const { actorId } = body.operation.result.body.identity

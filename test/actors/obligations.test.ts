@@ -5,67 +5,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { Unreachable } from "../../actors/Actor.ts"
-import { Obligations } from "../../actors/obligations.ts"
 import type { ThreadRequest } from "../../actors/thread/requests.ts"
-import type { SubmitMode } from "../../src/domain/content.ts"
-import type { Hook } from "../../src/domain/hook.ts"
-import type { Principal } from "../../src/domain/principal.ts"
 import { type ActorRef, JournalUnavailable } from "../../src/journal/Journal.ts"
 import type { Read } from "../../src/journal/MemoryStore.ts"
-import { keyOf } from "../../src/journal/MemoryStore.ts"
 import { freshId } from "../../src/seed.ts"
-import { recorded, violations } from "../invariants.ts"
-import { told } from "./Client.ts"
+import { makeWorld, pass, settle, startNode, threadOf, type World, toRest } from "./World.ts"
+import { Obligations } from "../../actors/obligations.ts"
 import { hook } from "./Toolbox.ts"
-import {
-  agentId,
-  connect,
-  makeWorld,
-  type Node,
-  pass,
-  settle,
-  startNode,
-  threadOf,
-  toRest,
-  type World
-} from "./World.ts"
-
-const ann: Principal = { type: "user", id: "ann" }
-const submit = (text: string, mode: SubmitMode = "queue", inputId = freshId("input")): ThreadRequest => ({
-  type: "submit",
-  input: { inputId, mode, content: [{ type: "text", text }], principal: ann }
-})
-
-const create = Effect.fnUntraced(function* (node: Node) {
-  const ref = threadOf(freshId("thread"))
-  yield* node.registry.create(
-    ref,
-    { parent: agentId, attributes: JSON.stringify({ createdBy: ann, updatedBy: ann }) },
-    { request: { type: "create" } }
-  )
-  return ref
-})
-
-const setting = Effect.fnUntraced(function* (hooks: ReadonlyArray<Hook> = []) {
-  const world = makeWorld()
-  world.hooks = hooks
-  yield* connect(world)
-  const node = yield* startNode(world, () => undefined)
-  return { world, node, ref: yield* create(node) }
-})
-
-const logOf = ({ store }: World, ref: ActorRef) => {
-  const log = (store.actors.get(keyOf(ref))?.facts ?? []).map(recorded)
-  assert.deepStrictEqual(violations(log), [])
-  return told(log)
-}
-const rowOf = ({ store }: World, ref: ActorRef) => store.actors.get(keyOf(ref)) ?? assert.fail("no such actor")
-
-/** The next commits get no answer, and are not carried out. */
-const unavailable = ({ store }: World, commits = 1) => {
-  const from = store.commits
-  store.fault = (commit) => (commit <= from + commits ? "unavailable" : undefined)
-}
+import { create, reachable, rowOf, runsOf, submit, unavailable, wordsOf } from "./oneNode.ts"
 
 /** Reads of these kinds get no answer until the effect is over. */
 const without = <A, E>({ store }: World, reads: ReadonlyArray<Read>, during: Effect.Effect<A, E>) =>
@@ -82,15 +29,12 @@ const without = <A, E>({ store }: World, reads: ReadonlyArray<Read>, during: Eff
     )
   )
 
-/** Runs of a test's tools so far. */
-const runsOf = ({ runs }: World) => [...runs.values()].reduce((sum, n) => sum + n, 0)
-
 const done = "user(A) assistant(A) turn_completed(A) user(B) assistant(B) turn_completed(B)"
 
 describe("a running turn whose actor was lost", () => {
   it.effect("goes on though the sweep cannot read what is due", () =>
     Effect.gen(function* () {
-      const { node, ref, world } = yield* setting()
+      const { node, ref, world } = yield* reachable()
       yield* node.deliver(ref, { request: submit("A\n/wait 3s") })
       unavailable(world)
       yield* without(
@@ -101,13 +45,13 @@ describe("a running turn whose actor was lost", () => {
           yield* pass(30_000)
         })
       )
-      assert.strictEqual(logOf(world, ref), "user(A) assistant(A) turn_completed(A)")
+      assert.strictEqual(wordsOf(world, ref), "user(A) assistant(A) turn_completed(A)")
     })
   )
 
   it.effect("goes on when the journal answers again, whatever it did not answer before", () =>
     Effect.gen(function* () {
-      const { node, ref, world } = yield* setting()
+      const { node, ref, world } = yield* reachable()
       yield* node.deliver(ref, { request: submit("A\n/wait 3s") })
       unavailable(world)
       yield* without(
@@ -119,7 +63,7 @@ describe("a running turn whose actor was lost", () => {
         })
       )
       yield* pass(5_000)
-      assert.strictEqual(logOf(world, ref), "user(A) assistant(A) turn_completed(A)")
+      assert.strictEqual(wordsOf(world, ref), "user(A) assistant(A) turn_completed(A)")
     })
   )
 
@@ -127,7 +71,7 @@ describe("a running turn whose actor was lost", () => {
     "goes on with a hundred and twenty others, of which a fence closed over most while they were taken up",
     () =>
       Effect.gen(function* () {
-        const { node, world } = yield* setting()
+        const { node, world } = yield* reachable()
         const refs: Array<ActorRef> = []
         for (let i = 0; i < 120; i++) refs.push(yield* create(node))
         for (const ref of refs) yield* node.deliver(ref, { request: submit("A\n/wait 3s") })
@@ -146,20 +90,20 @@ describe("a running turn whose actor was lost", () => {
         world.store.readFault = () => undefined
         yield* pass(60_000)
         assert.isAbove(world.claims, before)
-        for (const ref of refs) assert.strictEqual(logOf(world, ref), "user(A) assistant(A) turn_completed(A)")
+        for (const ref of refs) assert.strictEqual(wordsOf(world, ref), "user(A) assistant(A) turn_completed(A)")
       })
   )
 
   it.effect("keeps the model call that it had paid for", () =>
     Effect.gen(function* () {
-      const { node, ref, world } = yield* setting()
+      const { node, ref, world } = yield* reachable()
       yield* node.deliver(ref, { request: submit("A\n/wait 3s") })
       yield* pass(1_000)
       unavailable(world)
       yield* Effect.ignore(node.deliver(ref, { request: submit("lost") }))
       // Begun anew it would take until the fourth second.
       yield* pass(2_500)
-      assert.strictEqual(logOf(world, ref), "user(A) assistant(A) turn_completed(A)")
+      assert.strictEqual(wordsOf(world, ref), "user(A) assistant(A) turn_completed(A)")
       assert.strictEqual(node.registry.wakeable.jobs(), 0)
     })
   )
@@ -168,7 +112,7 @@ describe("a running turn whose actor was lost", () => {
 describe("a load that breaks after its claim", () => {
   it.effect("is owed, and met once it no longer breaks", () =>
     Effect.gen(function* () {
-      const { node, ref, world } = yield* setting()
+      const { node, ref, world } = yield* reachable()
       yield* node.deliver(ref, { request: submit("A\n/wait 3s") })
       yield* node.kill
       const row = rowOf(world, ref)
@@ -178,7 +122,7 @@ describe("a load that breaks after its claim", () => {
       yield* pass(500)
       row.head = { ...row.head, carry }
       yield* pass(5_000)
-      assert.strictEqual(logOf(world, ref), "user(A) assistant(A) turn_completed(A)")
+      assert.strictEqual(wordsOf(world, ref), "user(A) assistant(A) turn_completed(A)")
       assert.strictEqual(other.registry.wakeable.owed(), 0)
     })
   )
@@ -187,24 +131,24 @@ describe("a load that breaks after its claim", () => {
 describe("an outcome in hand", () => {
   it.effect("of a tool that must not run twice is told before anybody says that the tool was lost", () =>
     Effect.gen(function* () {
-      const { node, ref, world } = yield* setting()
+      const { node, ref, world } = yield* reachable()
       yield* node.deliver(ref, { request: submit("A\n/call once {}") })
       yield* pass(1_000)
       unavailable(world, 3)
       yield* pass(30_000)
-      assert.strictEqual(logOf(world, ref), "user(A) intent(A) result(A) assistant(A) turn_completed(A)")
+      assert.strictEqual(wordsOf(world, ref), "user(A) intent(A) result(A) assistant(A) turn_completed(A)")
       assert.strictEqual(runsOf(world), 1)
     })
   )
 
   it.effect("of a model is not asked for a second time, and nothing runs on when the turn is over", () =>
     Effect.gen(function* () {
-      const { node, ref, world } = yield* setting()
+      const { node, ref, world } = yield* reachable()
       yield* node.deliver(ref, { request: submit("A\n/wait 3s") })
       yield* pass(2_900)
       unavailable(world, 2)
-      for (let i = 0; i < 40 && logOf(world, ref) === "user(A)"; i++) yield* pass(100)
-      assert.strictEqual(logOf(world, ref), "user(A) assistant(A) turn_completed(A)")
+      for (let i = 0; i < 40 && wordsOf(world, ref) === "user(A)"; i++) yield* pass(100)
+      assert.strictEqual(wordsOf(world, ref), "user(A) assistant(A) turn_completed(A)")
       assert.strictEqual(node.registry.wakeable.jobs(), 0)
     })
   )
@@ -213,7 +157,7 @@ describe("an outcome in hand", () => {
 describe("an outcome that could not be taken because the node could not read what it needs", () => {
   it.effect("is told again though its actor never left memory", () =>
     Effect.gen(function* () {
-      const { node, ref, world } = yield* setting()
+      const { node, ref, world } = yield* reachable()
       const { prepare } = node.kind
       let failed = 0
       Object.assign(node.kind, {
@@ -224,7 +168,7 @@ describe("an outcome that could not be taken because the node could not read wha
       })
       yield* node.deliver(ref, { request: submit("A\n/wait 3s") })
       yield* pass(5_000)
-      assert.strictEqual(logOf(world, ref), "user(A) assistant(A) turn_completed(A)")
+      assert.strictEqual(wordsOf(world, ref), "user(A) assistant(A) turn_completed(A)")
     })
   )
 })
@@ -232,9 +176,9 @@ describe("an outcome that could not be taken because the node could not read wha
 describe("an outcome that is being appended while its actor is lost and taken up again", () => {
   it.effect("is told again, since that append is refused", () =>
     Effect.gen(function* () {
-      const { node, ref, world } = yield* setting([
-        hook("allow", "before_tool_call", { match: { conditions: [{ path: "/n", op: "eq", value: 1 }] } })
-      ])
+      const { node, ref, world } = yield* reachable({
+        hooks: [hook("allow", "before_tool_call", { match: { conditions: [{ path: "/n", op: "eq", value: 1 }] } })]
+      })
       yield* node.deliver(ref, { request: submit('A\n/call once {"n":1}\n/call often {"n":2}') })
       yield* pass(900)
       // The hook's answer is on its way for three seconds.
@@ -246,7 +190,7 @@ describe("an outcome that is being appended while its actor is lost and taken up
       world.fenced.delete(node.incarnation)
       yield* pass(20_000)
       assert.strictEqual(
-        logOf(world, ref),
+        wordsOf(world, ref),
         "user(A) intent(A) intent(A) hook(A: 0 allow) result(A) result(A) assistant(A) turn_completed(A)"
       )
     })
@@ -260,7 +204,7 @@ describe("an append that hangs while a fence closes over its actor", () => {
     for (const arrives of ["while the fence is closed", "after it"]) {
       it.effect(`leaves nothing undone when it arrives ${arrives}: from ${before}`, () =>
         Effect.gen(function* () {
-          const { node, ref, world } = yield* setting()
+          const { node, ref, world } = yield* reachable()
           yield* node.deliver(ref, { request: submit(before === "rest" ? "A" : "A\n/wait 20s") })
           yield* pass(500)
           const gate = yield* Deferred.make<void>()
@@ -280,7 +224,7 @@ describe("an append that hangs while a fence closes over its actor", () => {
             yield* Deferred.succeed(gate, undefined)
           }
           yield* pass(60_000)
-          assert.strictEqual(logOf(world, ref), done)
+          assert.strictEqual(wordsOf(world, ref), done)
         })
       )
     }
@@ -321,7 +265,7 @@ describe("an actor that waits and could not be given back", () => {
         yield* pass(20_000)
         assert.isAbove(releases, 0)
         assert.strictEqual(
-          logOf(world, ref),
+          wordsOf(world, ref),
           "user(A) intent(A) wait_created(A) wait_resolved(A: expired) result(A: tool_timeout) assistant(A) turn_completed(A)"
         )
       })
@@ -332,7 +276,7 @@ describe("an actor that waits and could not be given back", () => {
 describe("a node that leaves", () => {
   it.effect("runs the tool that a response asked for while it left: nobody has to say that it may have run", () =>
     Effect.gen(function* () {
-      const { node, ref, world } = yield* setting()
+      const { node, ref, world } = yield* reachable()
       yield* node.deliver(ref, { request: submit("A\n/wait 1s\n/call once {}") })
       yield* settle
       const leaving = yield* Effect.forkChild(node.registry.wakeable.drain(20_000), { startImmediately: true })
@@ -341,14 +285,14 @@ describe("a node that leaves", () => {
       yield* Fiber.join(leaving)
       yield* node.kill
       yield* toRest(world, other, ref)
-      assert.strictEqual(logOf(world, ref), "user(A) intent(A) result(A) assistant(A) turn_completed(A)")
+      assert.strictEqual(wordsOf(world, ref), "user(A) intent(A) result(A) assistant(A) turn_completed(A)")
       assert.strictEqual(runsOf(world), 1)
     })
   )
 
   it.effect("withholds the model call that its last commit asks for: who takes over makes it", () =>
     Effect.gen(function* () {
-      const { node, ref, world } = yield* setting()
+      const { node, ref, world } = yield* reachable()
       yield* node.deliver(ref, { request: submit("A\n/call often {}") })
       yield* Effect.forkChild(node.registry.wakeable.drain(20_000), { startImmediately: true })
       yield* pass(3_000)
@@ -359,106 +303,15 @@ describe("a node that leaves", () => {
 
   it.effect("serves what it owes before it goes", () =>
     Effect.gen(function* () {
-      const { node, ref, world } = yield* setting()
+      const { node, ref, world } = yield* reachable()
       yield* node.deliver(ref, { request: submit("A\n/call once {}") })
       yield* pass(1_000)
       unavailable(world, 2)
       const leaving = yield* Effect.forkChild(node.registry.wakeable.drain(20_000), { startImmediately: true })
       yield* pass(15_000)
       yield* Fiber.join(leaving)
-      assert.strictEqual(logOf(world, ref), "user(A) intent(A) result(A)")
+      assert.strictEqual(wordsOf(world, ref), "user(A) intent(A) result(A)")
       assert.isNull(rowOf(world, ref).owner)
-    })
-  )
-})
-
-describe("an actor that breaks whatever is tried", () => {
-  /** Its facts cannot be read any more. */
-  const spoil = (world: World, ref: ActorRef) => {
-    const row = rowOf(world, ref)
-    const { carry } = row.head
-    row.head = { ...row.head, carry: "{ not JSON" }
-    return () => {
-      row.head = { ...row.head, carry }
-    }
-  }
-  const broken = Effect.fnUntraced(function* () {
-    const { node, ref, world } = yield* setting()
-    yield* node.deliver(ref, { request: submit("A\n/wait 3s") })
-    yield* node.kill
-    const mend = spoil(world, ref)
-    const other = yield* startNode(world, () => undefined)
-    yield* pass(120_000)
-    return { world, ref, mend, node: other }
-  })
-
-  it.effect("is set aside: it failed, nothing of it is due, no fact was written, and nobody tries again", () =>
-    Effect.gen(function* () {
-      const { node, ref, world } = yield* broken()
-      const { head } = rowOf(world, ref)
-      assert.deepInclude(head, { status: "failed", runnableAt: null })
-      assert.isNotNull(head.since)
-      assert.strictEqual(logOf(world, ref), "user(A)")
-      const { claims } = world
-      yield* pass(600_000)
-      assert.strictEqual(world.claims, claims)
-      assert.strictEqual(node.registry.wakeable.owed(), 0)
-    })
-  )
-
-  it.effect("is tried less and less often before that", () =>
-    Effect.gen(function* () {
-      const { world } = yield* broken()
-      assert.isBelow(world.claims, 12)
-    })
-  )
-
-  it.effect("wakes for a command: its turn is given up, and the next one runs", () =>
-    Effect.gen(function* () {
-      const { mend, node, ref, world } = yield* broken()
-      mend()
-      assert.strictEqual((yield* node.deliver(ref, { request: submit("B") })).kind, "created")
-      yield* toRest(world, node, ref)
-      assert.strictEqual(
-        logOf(world, ref),
-        "user(A) turn_failed(A: turn_poisoned) user(B) assistant(B) turn_completed(B)"
-      )
-    })
-  )
-
-  it.effect("does not hold up the client's next command when it is a row of the inbox that breaks it", () =>
-    Effect.gen(function* () {
-      const { node, ref, world } = yield* setting()
-      const bad = submit("bad")
-      const id = bad.type === "submit" ? bad.input.inputId : assert.fail("no submit")
-      const { prepare } = node.kind
-      let breaks = 0
-      Object.assign(node.kind, {
-        prepare: (being: Parameters<typeof prepare>[0], request: ThreadRequest, at: number) =>
-          request.type === "submit" && request.input.inputId === id
-            ? Effect.sync(() => {
-                throw new Error(`it breaks for the ${++breaks}. time`)
-              })
-            : prepare(being, request, at)
-      })
-      yield* node.journal.post({ id, actor: ref, command: JSON.stringify(bad) })
-      const answers = yield* Effect.forkChild(
-        Effect.all(
-          ["A", "B"].map((text) => node.deliver(ref, { request: submit(text) })),
-          { concurrency: 2 }
-        ),
-        { startImmediately: true }
-      )
-      yield* settle
-      yield* pass(5_000)
-      assert.deepStrictEqual(
-        (yield* Fiber.join(answers)).map(({ kind }) => kind),
-        ["created", "created"]
-      )
-      yield* toRest(world, node, ref)
-      assert.strictEqual(logOf(world, ref), done)
-      assert.strictEqual(breaks, 1)
-      assert.strictEqual(world.store.inbox.size, 1)
     })
   )
 })

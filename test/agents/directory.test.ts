@@ -1,22 +1,17 @@
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { sql } from "kysely"
 import { allTools } from "../../src/roles/role.ts"
 import { raiseAuthRevision } from "../../src/keys/rows.ts"
 import { Directory } from "../../src/agents/Directory.ts"
-import { startServer, type TestServer } from "../setup/server.ts"
+import { during } from "../setup/during.ts"
+import { startServer } from "../setup/server.ts"
 import { countStatements } from "../setup/statements.ts"
 import { eventually } from "../waiting.ts"
 
-let server: TestServer
-let directory: Directory["Service"]
-let workspace: string
-beforeAll(async () => {
-  server = await startServer({ leaseTtlMs: 1_000 })
-  directory = await server.runtime.runPromise(Directory)
-  workspace = server.workspaces.alpha
-})
-afterAll(() => server.stop())
+const server = await during(startServer({ leaseTtlMs: 1_000 }))
+const directory = await server.runtime.runPromise(Directory)
+const workspace = server.workspaces.alpha
 
 const profile = async () =>
   (await server.alpha.post("/v1/profiles", { name: "P", models: ["troupe/scripted"], systemPrompt: "one" })).body

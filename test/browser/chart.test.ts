@@ -1,36 +1,26 @@
 /** Actors on their charts, in a real browser: the picture, the slider, and a turn as it goes on. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import type { Browser, Page } from "playwright-core"
+import { assert, describe, it } from "@effect/vitest"
+import type { Page } from "playwright-core"
 import { definitionOf } from "../../machines/definition.ts"
 import { charts } from "../../machines/charts.ts"
-import { allow, type HookServer, type Reply, startHookServer } from "../hooks/hookServer.ts"
+import { allow, type Reply, startHookServer } from "../hooks/hookServer.ts"
 import { chatCompletions } from "../models/servers/chatCompletions.ts"
-import { type ProviderServer, startServer as startProvider } from "../models/servers/server.ts"
+import { startServer as startProvider } from "../models/servers/server.ts"
+import { during } from "../setup/during.ts"
 import { launchBrowser } from "../setup/chromium.ts"
 import { buildConsole } from "../setup/console.ts"
 import { go, isFitForAll, shoot, visiting } from "../setup/consolePage.ts"
-import { startServer, type TestServer } from "../setup/server.ts"
+import { startServer } from "../setup/server.ts"
 import { ended, logOf, makeThread, submit } from "../http/threadFixture.ts"
 import { addToolset, call, makeWorker, resolveWait, waitsOf } from "../http/toolFixture.ts"
 import { eventually } from "../waiting.ts"
 
-let server: TestServer
-let provider: ProviderServer
-let hooks: HookServer
-let browser: Browser
-let built: Awaited<ReturnType<typeof buildConsole>>
-let toolsetId: string
-let agentId: string
-let tool: string
-beforeAll(async () => {
-  ;[built, provider, hooks, browser] = await Promise.all([
-    buildConsole(),
-    startProvider(chatCompletions),
-    startHookServer(),
-    launchBrowser()
-  ])
-  server = await startServer({
-    served: { console: built.folder },
+const provider = await during(startProvider(chatCompletions))
+const hooks = await during(startHookServer())
+const browser = await during(launchBrowser())
+const server = await during(
+  startServer({
+    served: { console: await buildConsole() },
     models: {
       env: { SOME_KEY: provider.key },
       modelsFile: {
@@ -46,21 +36,13 @@ beforeAll(async () => {
       }
     }
   })
-  const { id, namespace } = await addToolset(server.alpha, {
-    kind: "client",
-    tools: [{ name: "ask", inputSchema: { type: "object" } }]
-  })
-  toolsetId = id
-  tool = `${namespace}.ask`
-  agentId = await makeWorker(server.alpha, { toolsetIds: [id] })
-}, 300_000)
-afterAll(async () => {
-  await browser?.close()
-  await server?.stop()
-  await hooks?.stop()
-  await provider?.stop()
-  await built?.remove()
+)
+const { id: toolsetId, namespace } = await addToolset(server.alpha, {
+  kind: "client",
+  tools: [{ name: "ask", inputSchema: { type: "object" } }]
 })
+const tool = `${namespace}.ask`
+const agentId = await makeWorker(server.alpha, { toolsetIds: [toolsetId] })
 
 const open = visiting(() => ({ browser, base: server.base, token: server.alpha.token }))
 

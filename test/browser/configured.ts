@@ -1,9 +1,8 @@
 /** A workspace that has something on every page of the console's setup. */
-import { startHookServer } from "../hooks/hookServer.ts"
 import { ended, logOf, makeAgent, makeThread, submit } from "../http/threadFixture.ts"
 import type { Client } from "../setup/server.ts"
 
-export const configure = async (alpha: Client) => {
+export const configure = async (alpha: Client, webhookUrl = "https://receiver.example/hook") => {
   const agentId = await makeAgent(alpha)
   const profileId: string = (await alpha.get(`/v1/agents/${agentId}`)).body.agent.profileId
   const role = await alpha.post("/v1/roles", { name: "asks", allow: [{ tools: "thread.*", approval: "required" }] })
@@ -28,8 +27,7 @@ export const configure = async (alpha: Client) => {
   })
   const subscription = await alpha.post(`/v1/agents/${agentId}/subscriptions`, { feedId, name: "reads news" })
   const subscriptionId: string = subscription.body.id
-  const hooks = await startHookServer()
-  const webhook = await alpha.post("/v1/webhooks", { url: hooks.url, events: ["webhook.test"] })
+  const webhook = await alpha.post("/v1/webhooks", { url: webhookUrl, events: ["webhook.test"] })
   const webhookId: string = webhook.body.webhook.id
   const threadId = await makeThread(alpha, agentId)
   await submit(alpha, threadId, "hello")
@@ -41,5 +39,5 @@ export const configure = async (alpha: Client) => {
     baseUrl: "https://api.example.com",
     secret: { apiKey: "never-to-be-seen-1234" }
   })
-  return { agentId, feedId, hooks, profileId, roleId, scheduleId, subscriptionId, toolsetId, webhookId }
+  return { agentId, feedId, profileId, roleId, scheduleId, subscriptionId, toolsetId, webhookId }
 }

@@ -1,42 +1,30 @@
 /** The console as people use it, in a real browser: nothing from elsewhere, nothing to complain of. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import type { Browser } from "playwright-core"
+import { assert, describe, it } from "@effect/vitest"
 import { limits } from "../../src/domain/limits.ts"
+import { during } from "../setup/during.ts"
 import { launchBrowser } from "../setup/chromium.ts"
 import { sharedConsole } from "../setup/console.ts"
-import type { Client, TestServer } from "../setup/server.ts"
 import { go, holdsIn, isFitForAll, overhang, shoot, turnTo, visiting } from "../setup/consolePage.ts"
 import { ended, logOf, makeAgent, makeThread, submit } from "../http/threadFixture.ts"
-import { addToolset, makeWorker, resolveWait, waitsOf } from "../http/toolFixture.ts"
+import { addToolset, fresh, makeWorker, resolveWait, waitsOf } from "../http/toolFixture.ts"
 
-let server: TestServer
-let alpha: Client
-let browser: Browser
-/** Calls of thread.rename want a person's word. */
-let asking: string
-let plain: string
-beforeAll(async () => {
-  server = await sharedConsole()
-  alpha = server.alpha
-  browser = await launchBrowser()
-  const role = await alpha.post("/v1/roles", {
-    name: "asks",
-    allow: [{ tools: "*" }, { tools: "thread.rename", approval: "required" }]
-  })
-  asking = await makeAgent(alpha, ["troupe/scripted"])
-  const { profileId } = (await alpha.get(`/v1/agents/${asking}`)).body.agent
-  const patched = await alpha.patch(`/v1/profiles/${profileId}`, {
-    roleIds: [role.body.role.id],
-    families: ["thread"],
-    familyExposure: "always"
-  })
-  assert.strictEqual(patched.status, 200, patched.text)
-  plain = await makeAgent(alpha)
-}, 300_000)
-afterAll(async () => {
-  await browser?.close()
-  await server?.stop()
+const server = await sharedConsole()
+const alpha = server.alpha
+const browser = await during(launchBrowser())
+const role = await alpha.post("/v1/roles", {
+  name: "asks",
+  allow: [{ tools: "*" }, { tools: "thread.rename", approval: "required" }]
 })
+/** Calls of thread.rename want a person's word. */
+const asking = await makeAgent(alpha, ["troupe/scripted"])
+const { profileId } = (await alpha.get(`/v1/agents/${asking}`)).body.agent
+const patched = await alpha.patch(`/v1/profiles/${profileId}`, {
+  roleIds: [role.body.role.id],
+  families: ["thread"],
+  familyExposure: "always"
+})
+assert.strictEqual(patched.status, 200, patched.text)
+const plain = await makeAgent(alpha)
 
 const open = visiting(() => ({ browser, base: server.base, token: alpha.token }))
 
@@ -61,8 +49,9 @@ describe("signing in", () => {
       await page.keyboard.press("Enter")
       await page.getByRole("alert").getByText("nothing to a key without the scope read").waitFor()
       assert.notInclude(await page.getByRole("alert").innerText(), "tried again")
-      const disabled = await alpha.post("/v1/auth/keys", { name: "off", scopes: ["read"], identity: "off@example.com" })
-      await alpha.post("/v1/identities/disable", { identity: "off@example.com" })
+      const identity = `${fresh("off")}@example.com`
+      const disabled = await alpha.post("/v1/auth/keys", { name: "off", scopes: ["read"], identity })
+      await alpha.post("/v1/identities/disable", { identity })
       await page.getByLabel("API key").fill(disabled.body.token)
       await page.keyboard.press("Enter")
       await page.getByRole("alert").getByText("the identity of this credential is disabled").waitFor()
@@ -210,8 +199,10 @@ describe("a thread", () => {
   })
 
   it("is found by agents of any page of them, and by an identity whose box says which is looked for", async () => {
-    await makeThread(alpha, await makeAgent(alpha, ["troupe/scripted"], { name: "Older" }), { title: "Of the older" })
-    await makeAgent(alpha, ["troupe/scripted"], { name: "Newest" })
+    const [older, newest] = [fresh("Older "), fresh("Newest ")]
+    const title = `Of the ${older}`
+    await makeThread(alpha, await makeAgent(alpha, ["troupe/scripted"], { name: older }), { title })
+    await makeAgent(alpha, ["troupe/scripted"], { name: newest })
     await open("/limits", async ({ page }) => {
       // A page of one: the agent is on the second.
       await page.route("**/v1/agents?*", (route) =>
@@ -219,10 +210,10 @@ describe("a thread", () => {
       )
       await turnTo(page, "/threads")
       const agents = page.getByLabel("Agent", { exact: true })
-      await agents.getByRole("option", { name: "Newest" }).waitFor({ state: "attached" })
+      await agents.getByRole("option", { name: newest }).waitFor({ state: "attached" })
       await page.getByRole("button", { name: "More agents" }).click()
-      await agents.selectOption({ label: "Older" })
-      await page.getByRole("link", { name: "Of the older" }).getByText("Older ·").waitFor()
+      await agents.selectOption({ label: older })
+      await page.getByRole("link", { name: title }).getByText(`${older} ·`).waitFor()
       const identity = page.getByLabel("Identity")
       await identity.fill(" nobody ")
       await identity.press("Enter")
@@ -230,7 +221,7 @@ describe("a thread", () => {
       await holdsIn(page, `new URLSearchParams(location.search).get("identity") === "nobody"`)
       assert.strictEqual(await identity.inputValue(), "nobody")
       await go(page, "/threads")
-      await page.getByRole("link", { name: "Of the older" }).waitFor()
+      await page.getByRole("link", { name: title }).waitFor()
       assert.strictEqual(await identity.inputValue(), "")
     })
   })

@@ -1,20 +1,13 @@
 /** The reference at /docs as a person sees it: every group of the interface, and nothing from elsewhere. */
-import { afterAll, assert, beforeAll, expect, it } from "@effect/vitest"
-import type { Browser, Page } from "playwright-core"
+import { assert, expect, it } from "@effect/vitest"
+import type { Page } from "playwright-core"
+import { during } from "../setup/during.ts"
 import { launchBrowser } from "../setup/chromium.ts"
 import { watch } from "../setup/watchPage.ts"
-import { sharedServer, type TestServer } from "../setup/server.ts"
+import { sharedServer } from "../setup/server.ts"
 
-let server: TestServer
-let browser: Browser
-beforeAll(async () => {
-  server = await sharedServer()
-  browser = await launchBrowser()
-}, 300_000)
-afterAll(async () => {
-  await browser?.close()
-  await server?.stop()
-})
+const server = await sharedServer()
+const browser = await during(launchBrowser())
 
 /** For people who want to see it: DOCS_SCREENSHOT=/tmp/docs writes /tmp/docs-<name>.png. */
 const shoot = async (page: Page, name: string) => {

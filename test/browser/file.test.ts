@@ -1,21 +1,14 @@
 /** A thread as a file: downloaded by one browser, opened by another that asks nobody for anything. */
-import { copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import type { Browser, Page } from "playwright-core"
+import { copyFile, readFile, writeFile } from "node:fs/promises"
+import { assert, describe, it } from "@effect/vitest"
+import type { Page } from "playwright-core"
+import { during, folderDuring } from "../setup/during.ts"
 import { launchBrowser } from "../setup/chromium.ts"
 import { sharedConsole } from "../setup/console.ts"
 import { isFitForAll, openConsole, overhang } from "../setup/consolePage.ts"
 import { watch } from "../setup/watchPage.ts"
-import type { TestServer } from "../setup/server.ts"
-import { type Event, ended, logOf, makeAgent, makeThread, submit } from "../http/threadFixture.ts"
+import { ended, logOf, makeAgent, makeThread, submit } from "../http/threadFixture.ts"
 
-let server: TestServer
-let browser: Browser
-let folder: string
-let threadId: string
-let log: ReadonlyArray<Event>
 /** Paths of the two files. */
 let whole: string
 let bare: string
@@ -30,38 +23,31 @@ const download = async (page: Page, name: string) => {
   return { path: await file.path(), name: file.suggestedFilename() }
 }
 
-beforeAll(async () => {
-  server = await sharedConsole()
-  browser = await launchBrowser()
-  folder = await mkdtemp(join(tmpdir(), "troupe-file-"))
-  const agentId = await makeAgent(server.alpha)
-  const { profileId } = (await server.alpha.get(`/v1/agents/${agentId}`)).body.agent
-  await server.alpha.patch(`/v1/profiles/${profileId}`, { families: ["thread"], familyExposure: "always" })
-  threadId = await makeThread(server.alpha, agentId, { title: `A title, ${canary}`, metadata: { note: canary } })
-  await submit(server.alpha, threadId, `/call thread.rename {"title":"Named ${canary}"}\n/then\n/say said ${canary}`)
-  await logOf(server.alpha, threadId, ended(1))
-  await submit(server.alpha, threadId, `/error model_error ${canary}`)
-  log = await logOf(server.alpha, threadId, ended(2))
-  await openConsole(
-    browser,
-    { base: server.base, token: server.alpha.token, path: `/threads/${threadId}`, options: { acceptDownloads: true } },
-    async ({ page }) => {
-      const [first, second] = [await download(page, "Download"), await download(page, "Download without content")]
-      assert.strictEqual(first.name, `${threadId}.troupe.jsonl`)
-      assert.strictEqual(second.name, `${threadId}.without-content.troupe.jsonl`)
-      // Kept where they outlast the browser's context.
-      whole = `${folder}/whole.troupe.jsonl`
-      bare = `${folder}/bare.troupe.jsonl`
-      await copyFile(first.path, whole)
-      await copyFile(second.path, bare)
-    }
-  )
-}, 300_000)
-afterAll(async () => {
-  await browser?.close()
-  await server?.stop()
-  await rm(folder, { recursive: true, force: true })
-})
+const server = await sharedConsole()
+const browser = await during(launchBrowser())
+const folder = await folderDuring("file")
+const agentId = await makeAgent(server.alpha)
+const { profileId } = (await server.alpha.get(`/v1/agents/${agentId}`)).body.agent
+await server.alpha.patch(`/v1/profiles/${profileId}`, { families: ["thread"], familyExposure: "always" })
+const threadId = await makeThread(server.alpha, agentId, { title: `A title, ${canary}`, metadata: { note: canary } })
+await submit(server.alpha, threadId, `/call thread.rename {"title":"Named ${canary}"}\n/then\n/say said ${canary}`)
+await logOf(server.alpha, threadId, ended(1))
+await submit(server.alpha, threadId, `/error model_error ${canary}`)
+const log = await logOf(server.alpha, threadId, ended(2))
+await openConsole(
+  browser,
+  { base: server.base, token: server.alpha.token, path: `/threads/${threadId}`, options: { acceptDownloads: true } },
+  async ({ page }) => {
+    const [first, second] = [await download(page, "Download"), await download(page, "Download without content")]
+    assert.strictEqual(first.name, `${threadId}.troupe.jsonl`)
+    assert.strictEqual(second.name, `${threadId}.without-content.troupe.jsonl`)
+    // Kept where they outlast the browser's context.
+    whole = `${folder}/whole.troupe.jsonl`
+    bare = `${folder}/bare.troupe.jsonl`
+    await copyFile(first.path, whole)
+    await copyFile(second.path, bare)
+  }
+)
 
 const linesOf = async (path: string) =>
   (await readFile(path, "utf8"))
@@ -123,16 +109,20 @@ const opening = async () => {
 const opened = async (path: string, use: (page: Page, seen: ReturnType<typeof watch>) => Promise<void>) => {
   shown ??= await opening()
   const { page, seen } = shown
+  // Who fails leaves no page to others.
+  shown = undefined
   seen.asked.splice(0)
   seen.complaints.splice(0)
   await page.getByLabel("File").setInputFiles(path)
   await use(page, seen)
   assert.deepStrictEqual(seen.complaints, [])
+  shown = { page, seen }
 }
 
 describe("an opened file", () => {
   it("shows conversation, events, timeline and chart without a single request, and without a key", async () => {
     await opened(whole, async (page, seen) => {
+      await page.getByRole("button", { name: "Conversation" }).click()
       await page.getByText(`said ${canary}`, { exact: true }).waitFor()
       await page.getByText("turn completed").waitFor()
       await page.getByRole("button", { name: "Timeline" }).click()

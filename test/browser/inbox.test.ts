@@ -1,45 +1,33 @@
 /** The inbox in a real browser: what a key does, and what it must not do. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import type { Browser } from "playwright-core"
+import { assert, describe, it } from "@effect/vitest"
 import { addToolset, begin, call, makeWorker, only } from "../http/toolFixture.ts"
 import { ended, logOf } from "../http/threadFixture.ts"
+import { during } from "../setup/during.ts"
 import { launchBrowser } from "../setup/chromium.ts"
 import { sharedConsole } from "../setup/console.ts"
 import { type Open, overhang, visiting } from "../setup/consolePage.ts"
-import type { Client, TestServer } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
 
-let server: TestServer
-let alpha: Client
-let browser: Browser
-/** Calls of thread.rename want a person's word. */
-let asking: string
-/** Its calls of `desk.sign` are a client's to execute. */
-let signing: string
-beforeAll(async () => {
-  server = await sharedConsole()
-  alpha = server.alpha
-  browser = await launchBrowser()
-  const role = await alpha.post("/v1/roles", {
-    name: "asks",
-    allow: [{ tools: "*" }, { tools: "thread.rename", approval: "required" }]
-  })
-  asking = await makeWorker(alpha, {
-    roleIds: [role.body.role.id],
-    families: ["thread"],
-    familyExposure: "always"
-  })
-  const toolset = await addToolset(alpha, {
-    kind: "client",
-    namespace: "desk",
-    tools: [{ name: "sign", inputSchema: { type: "object" } }]
-  })
-  signing = await makeWorker(alpha, { toolsetIds: [toolset.id] })
-}, 300_000)
-afterAll(async () => {
-  await browser?.close()
-  await server?.stop()
+const server = await sharedConsole()
+const alpha = server.alpha
+const browser = await during(launchBrowser())
+const role = await alpha.post("/v1/roles", {
+  name: "asks",
+  allow: [{ tools: "*" }, { tools: "thread.rename", approval: "required" }]
 })
+/** Calls of thread.rename want a person's word. */
+const asking = await makeWorker(alpha, {
+  roleIds: [role.body.role.id],
+  families: ["thread"],
+  familyExposure: "always"
+})
+const toolset = await addToolset(alpha, {
+  kind: "client",
+  namespace: "desk",
+  tools: [{ name: "sign", inputSchema: { type: "object" } }]
+})
+/** Its calls of `desk.sign` are a client's to execute. */
+const signing = await makeWorker(alpha, { toolsetIds: [toolset.id] })
 
 const visit = visiting(() => ({ browser, base: server.base, token: alpha.token }))
 const open = (use: (open: Open) => Promise<void>, more: { token?: string } = {}) => visit("", use, more)

@@ -1,42 +1,27 @@
 /** The console while things go wrong, and in more tabs than a browser has connections. */
-import { afterAll, assert, beforeAll, describe, inject, it } from "vitest"
+import { assert, describe, inject, it } from "vitest"
 import pg from "pg"
-import type { Browser, Page } from "playwright-core"
+import type { Page, Route } from "playwright-core"
+import { during } from "../setup/during.ts"
 import { launchBrowser } from "../setup/chromium.ts"
 import { buildConsole } from "../setup/console.ts"
 import { type Open, openConsole, visiting } from "../setup/consolePage.ts"
-import { Client, startServer, type TestServer } from "../setup/server.ts"
+import { Client, startServer } from "../setup/server.ts"
 import { switchboard } from "../setup/switchboard.ts"
 import { ended, logOf, makeAgent, makeThread, submit } from "../http/threadFixture.ts"
 import { eventually } from "../waiting.ts"
-
-let server: TestServer
-/** A second node, which is slow to take requests of one key, and is killed in the end. */
-let other: TestServer
-let alpha: Client
-let browser: Browser
-let built: Awaited<ReturnType<typeof buildConsole>>
-let agentId: string
 
 /** Nobody reads what nodes log while their database is away. */
 const lines = { write: () => {}, flush: () => {} }
 const rates = { credential: 0.02, burst: 150 }
 
-beforeAll(async () => {
-  built = await buildConsole()
-  const served = { console: built.folder }
-  server = await startServer({ served, lines })
-  other = await startServer({ served, beside: server, name: "other", rates, lines })
-  alpha = server.alpha
-  browser = await launchBrowser()
-  agentId = await makeAgent(alpha)
-}, 300_000)
-afterAll(async () => {
-  await browser?.close()
-  await other?.stop()
-  await server?.stop()
-  await built?.remove()
-})
+const served = { console: await buildConsole() }
+const server = await during(startServer({ served, lines }))
+/** A second node, which is slow to take requests of one key. */
+const other = await during(startServer({ served, beside: server, name: "other", rates, lines }))
+const alpha = server.alpha
+const browser = await during(launchBrowser())
+const agentId = await makeAgent(alpha)
 
 /** Much is tried again here, with growing pauses, before it is said. */
 const patiently = (use: (open: Open) => Promise<void>) => (opened: Open) => {
@@ -142,7 +127,12 @@ describe("a key", () => {
       `/threads/${threadId}`,
       async ({ page, seen }) => {
         await message(page).fill("half a thought")
-        assert.strictEqual((await alpha.delete(`/v1/auth/keys/${body.key.id}`)).status, 204)
+        // While the message is on its way: the page would leave by itself before anybody could send it.
+        const revoking = async (route: Route) => {
+          assert.strictEqual((await alpha.delete(`/v1/auth/keys/${body.key.id}`)).status, 204)
+          await route.continue()
+        }
+        await page.route("**/v1/threads/*/messages", revoking, { times: 1 })
         await send(page)
         await page.getByText("does not know this key, or it was revoked").waitFor()
         assert.isFalse(await message(page).isVisible())
@@ -214,7 +204,8 @@ describe("a database that is away", () => {
 describe("a node that is killed under a watching page", () => {
   it("is missed, in words, and the next node goes on with what the log has", async () => {
     const threadId = await makeThread(alpha, agentId)
-    const board = await switchboard(other.base)
+    const dying = await startServer({ served, beside: server, name: "dying", lines })
+    const board = await switchboard(dying.base)
     try {
       await openAlone(
         `/threads/${threadId}`,
@@ -222,7 +213,7 @@ describe("a node that is killed under a watching page", () => {
           await submit(alpha, threadId, "before")
           await page.getByText("You said: before").waitFor()
           board.cut()
-          await other.stop()
+          await dying.stop()
           await page.getByRole("status").filter({ hasText: "No line to the server" }).waitFor()
           await submit(alpha, threadId, "meanwhile")
           await logOf(alpha, threadId, ended(2))

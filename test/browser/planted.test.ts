@@ -1,12 +1,12 @@
 /** Bugs of the console, planted as its sources are read: what all its pages are held to sees each of them. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import type { Browser } from "playwright-core"
+import { assert, describe, it } from "@effect/vitest"
 import type { Plugin } from "vite"
 import { begin, makeWorker } from "../http/toolFixture.ts"
+import { during } from "../setup/during.ts"
 import { launchBrowser } from "../setup/chromium.ts"
 import { buildChanged } from "../setup/console.ts"
 import { go, openConsole, violationsOf } from "../setup/consolePage.ts"
-import { startServer, type TestServer } from "../setup/server.ts"
+import { startServer } from "../setup/server.ts"
 
 /** Edits of a source. One that no longer applies fails the build: a plant that is nowhere proves nothing. */
 const planted: ReadonlyArray<{ readonly file: string; readonly from: RegExp; readonly to: string }> = [
@@ -36,21 +36,10 @@ const planting: Plugin = {
   }
 }
 
-let server: TestServer
-let browser: Browser
-let built: Awaited<ReturnType<typeof buildChanged>>
-let agentId: string
-beforeAll(async () => {
-  built = await buildChanged([planting])
-  server = await startServer({ served: { console: built.folder } })
-  browser = await launchBrowser()
-  agentId = await makeWorker(server.alpha)
-}, 300_000)
-afterAll(async () => {
-  await browser?.close()
-  await server?.stop()
-  await built?.remove()
-})
+const built = await during(buildChanged([planting]), ({ remove }) => remove())
+const server = await during(startServer({ served: { console: built.folder } }))
+const browser = await during(launchBrowser())
+const agentId = await makeWorker(server.alpha)
 
 describe("is seen, when it is planted:", () => {
   it("an image from elsewhere in a message", async () => {

@@ -1,40 +1,37 @@
 /** The console's pages for what a workspace has configured, in a real browser; and all of them, for everybody. */
 import { readdirSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import type { Browser } from "playwright-core"
+import { assert, beforeEach, describe, it } from "@effect/vitest"
 import { makeAgent, makeThread, submit } from "../http/threadFixture.ts"
-import type { HookServer } from "../hooks/hookServer.ts"
+import { startHookServer } from "../hooks/hookServer.ts"
+import { fresh } from "../http/toolFixture.ts"
+import { during } from "../setup/during.ts"
 import { launchBrowser } from "../setup/chromium.ts"
 import { buildConsole, sharedConsole } from "../setup/console.ts"
 import { isFitForAll, pasteYaml, turnTo, visiting, yamlOf } from "../setup/consolePage.ts"
-import { Client, type TestServer } from "../setup/server.ts"
+import { Client } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
 import { configure } from "./configured.ts"
 
-let server: TestServer
+const server = await sharedConsole()
+const browser = await during(launchBrowser())
+const hooks = await during(startHookServer())
+/** Each test's own, in a workspace of its own: it may be run again. */
 let alpha: Client
-let browser: Browser
-let hooks: HookServer
 let agentId: string
+let feedId: string
 let profileId: string
 let roleId: string
-let toolsetId: string
-let feedId: string
 let scheduleId: string
 let subscriptionId: string
+let toolsetId: string
 let webhookId: string
-beforeAll(async () => {
-  server = await sharedConsole()
-  alpha = server.alpha
-  browser = await launchBrowser()
-  ;({ agentId, feedId, hooks, profileId, roleId, scheduleId, subscriptionId, toolsetId, webhookId } =
-    await configure(alpha))
-}, 300_000)
-afterAll(async () => {
-  await browser?.close()
-  await server?.stop()
-  await hooks?.stop()
+beforeEach(async () => {
+  alpha = await server.client(await server.workspace(fresh("setup")))
+  ;({ agentId, feedId, profileId, roleId, scheduleId, subscriptionId, toolsetId, webhookId } = await configure(
+    alpha,
+    hooks.url
+  ))
 })
 
 const open = visiting(() => ({ browser, base: server.base, token: alpha.token }))
@@ -328,11 +325,8 @@ describe("every page of the setup", () => {
   })
 })
 
-describe("the console's files", () => {
-  let folder: string
-  beforeAll(async () => {
-    ;({ folder } = await buildConsole())
-  })
+describe("the console's files", async () => {
+  const folder = await buildConsole()
   const sent = (names: ReadonlyArray<string>) =>
     names.reduce((sum, name) => sum + statSync(join(folder, `${name}.br`)).size, 0)
 

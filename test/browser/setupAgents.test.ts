@@ -1,32 +1,25 @@
 /** The console's pages for what agents are made of, and what wakes them, in a real browser. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import type { Browser } from "playwright-core"
-import type { HookServer } from "../hooks/hookServer.ts"
+import { assert, beforeEach, describe, it } from "@effect/vitest"
+import { fresh } from "../http/toolFixture.ts"
+import type { Client } from "../setup/server.ts"
+import { during } from "../setup/during.ts"
 import { launchBrowser } from "../setup/chromium.ts"
 import { sharedConsole } from "../setup/console.ts"
 import { pasteYaml, turnTo, visiting, yamlOf } from "../setup/consolePage.ts"
-import type { Client, TestServer } from "../setup/server.ts"
 import { configure } from "./configured.ts"
 
-let server: TestServer
+const server = await sharedConsole()
+const browser = await during(launchBrowser())
+/** Each test's own, in a workspace of its own: it may be run again. */
 let alpha: Client
-let browser: Browser
-let hooks: HookServer
 let agentId: string
 let profileId: string
 let roleId: string
 let scheduleId: string
 let subscriptionId: string
-beforeAll(async () => {
-  server = await sharedConsole()
-  alpha = server.alpha
-  browser = await launchBrowser()
-  ;({ agentId, hooks, profileId, roleId, scheduleId, subscriptionId } = await configure(alpha))
-}, 300_000)
-afterAll(async () => {
-  await browser?.close()
-  await server?.stop()
-  await hooks?.stop()
+beforeEach(async () => {
+  alpha = await server.client(await server.workspace(fresh("setup")))
+  ;({ agentId, profileId, roleId, scheduleId, subscriptionId } = await configure(alpha))
 })
 
 const tinyPng = Buffer.from(

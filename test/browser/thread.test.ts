@@ -1,21 +1,12 @@
 /** A thread's page in a real browser: its views, what is sent from it, and that what is read stays where it is. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import type { Browser, Page } from "playwright-core"
+import { assert, describe, it } from "@effect/vitest"
+import type { Page } from "playwright-core"
+import { during } from "../setup/during.ts"
 import { launchBrowser } from "../setup/chromium.ts"
 import { sharedConsole } from "../setup/console.ts"
 import { go, holdsIn, isFitForAll, visiting } from "../setup/consolePage.ts"
-import type { Client, TestServer } from "../setup/server.ts"
 import { type Event, ended, logOf, makeThread, submit } from "../http/threadFixture.ts"
 import { addToolset, call, makeWorker, only, resolveWait, waitsOf } from "../http/toolFixture.ts"
-
-let server: TestServer
-let alpha: Client
-let browser: Browser
-let agentId: string
-/** A client's tool: a turn that calls it waits. */
-let tool: string
-/** A thread of more events than are asked for at once, whose last turn waits. */
-let long: { readonly threadId: string; readonly turnId: string; readonly waitId: string; readonly lastSeq: number }
 
 const callsOfATurn = 60
 
@@ -36,23 +27,19 @@ const makeLong = async () => {
   return { threadId, turnId: log.at(-1)?.turnId ?? "", waitId: wait?.id ?? "", lastSeq: log.at(-1)?.seq ?? 0 }
 }
 
-beforeAll(async () => {
-  server = await sharedConsole()
-  alpha = server.alpha
-  browser = await launchBrowser()
-  const { id, namespace } = await addToolset(alpha, {
-    kind: "client",
-    tools: [{ name: "ask", inputSchema: { type: "object" } }]
-  })
-  tool = `${namespace}.ask`
-  agentId = await makeWorker(alpha, { toolsetIds: [id], families: ["thread"], familyExposure: "always" })
-  long = await makeLong()
-  assert.isAbove(long.lastSeq, 240)
-}, 300_000)
-afterAll(async () => {
-  await browser?.close()
-  await server?.stop()
+const server = await sharedConsole()
+const alpha = server.alpha
+const browser = await during(launchBrowser())
+const { id, namespace } = await addToolset(alpha, {
+  kind: "client",
+  tools: [{ name: "ask", inputSchema: { type: "object" } }]
 })
+/** A client's tool: a turn that calls it waits. */
+const tool = `${namespace}.ask`
+const agentId = await makeWorker(alpha, { toolsetIds: [id], families: ["thread"], familyExposure: "always" })
+/** A thread of more events than are asked for at once, whose last turn waits. */
+const long = await makeLong()
+assert.isAbove(long.lastSeq, 240)
 
 const open = visiting(() => ({ browser, base: server.base, token: alpha.token }))
 

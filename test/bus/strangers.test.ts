@@ -1,7 +1,8 @@
 /** What a node does with messages that no node of ours has sent: nothing, but count them and say so once. */
-import { connect, type NatsConnection } from "@nats-io/transport-node"
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { connect } from "@nats-io/transport-node"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect, type Scope } from "effect"
+import { during } from "../setup/during.ts"
 import { natsForTests } from "../setup/nats.ts"
 import { metric } from "../metric.ts"
 import { connected, idOf, into, live, nodeOn as nodeThatSigns, one, status, until } from "./world.ts"
@@ -159,17 +160,10 @@ const cases: ReadonlyArray<Case> = [
   }
 ]
 
+const nats = await during(natsForTests())
+const stranger = await during(connect({ servers: [nats.url] }))
+
 describe("a node on the bus", () => {
-  let nats: Awaited<ReturnType<typeof natsForTests>>
-  let stranger: NatsConnection
-  beforeAll(async () => {
-    nats = await natsForTests()
-    stranger = await connect({ servers: [nats.url] })
-  }, 120_000)
-  afterAll(async () => {
-    await stranger.close()
-    await nats.stop()
-  })
   const test = (title: string, body: () => Effect.Effect<void, unknown, Scope.Scope>) =>
     it.live(title, () => Effect.scoped(Effect.suspend(body)))
 

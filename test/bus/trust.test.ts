@@ -1,11 +1,12 @@
 /**
  * Who may publish on the bus is not thereby a node: what nodes do with messages that no node has signed for them, now.
  */
-import { connect, headers, type Msg, type NatsConnection } from "@nats-io/transport-node"
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { connect, headers, type Msg } from "@nats-io/transport-node"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect, Scheduler, type Scope } from "effect"
 import { busKeys, makeSignatures, windowMs } from "../../src/bus/signature.ts"
 import { signatureHeader } from "../../src/bus/wire.ts"
+import { during } from "../setup/during.ts"
 import { natsForTests } from "../setup/nats.ts"
 import { metric } from "../metric.ts"
 import { connected, idOf, keys, live, nodeOn, one, status, until } from "./world.ts"
@@ -16,18 +17,11 @@ const bytes = (text: string) => new TextEncoder().encode(text)
 const foreign = busKeys([new Uint8Array(32).fill(8)])
 const names = (of: typeof keys) => of.map(({ name }) => name)
 
+const nats = await during(natsForTests())
+/** Somebody with a login, and without a key. */
+const stranger = await during(connect({ servers: [nats.url] }))
+
 describe("a node on the bus", () => {
-  let nats: Awaited<ReturnType<typeof natsForTests>>
-  /** Somebody with a login, and without a key. */
-  let stranger: NatsConnection
-  beforeAll(async () => {
-    nats = await natsForTests()
-    stranger = await connect({ servers: [nats.url] })
-  }, 120_000)
-  afterAll(async () => {
-    await stranger.close()
-    await nats.stop()
-  })
   const test = (title: string, body: () => Effect.Effect<void, unknown, Scope.Scope>, ms = 20_000) =>
     it.live(title, () => Effect.scoped(Effect.suspend(body)), ms)
 

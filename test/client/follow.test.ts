@@ -1,46 +1,38 @@
 /** Streams as a program follows them, through a line that breaks. */
-import { afterAll, assert, beforeAll, it } from "@effect/vitest"
-import { connect as dial, createServer, type AddressInfo, type Server, type Socket } from "node:net"
+import { afterAll, assert, it } from "@effect/vitest"
+import { connect as dial, createServer, type AddressInfo, type Socket } from "node:net"
 import { connect } from "../../src/client/client.ts"
 import { TroupeError } from "../../src/client/errors.ts"
 import { followThread, followWorkspace } from "../../src/client/follow.ts"
-import { type Client, sharedServer, type TestServer } from "../setup/server.ts"
+import { sharedServer } from "../setup/server.ts"
 import { ended, logOf, makeAgent, makeThread, submit } from "../http/threadFixture.ts"
 
-let server: TestServer
-let alpha: Client
-let agentId: string
-/** Between client and server: cuts all lines when it is told to. */
-let between: Server
-let url: string
 const sockets = new Set<Socket>()
-beforeAll(async () => {
-  server = await sharedServer()
-  alpha = server.alpha
-  agentId = await makeAgent(alpha)
-  const { port } = new URL(server.base)
-  between = createServer((near) => {
-    const far = dial(Number(port), "127.0.0.1")
-    for (const [one, other] of [
-      [near, far],
-      [far, near]
-    ] as const) {
-      sockets.add(one)
-      one.pipe(other)
-      one.on("error", () => other.destroy())
-      one.on("close", () => {
-        sockets.delete(one)
-        other.destroy()
-      })
-    }
-  })
-  await new Promise<void>((resolve) => between.listen(0, "127.0.0.1", resolve))
-  url = `http://127.0.0.1:${(between.address() as AddressInfo).port}`
+const server = await sharedServer()
+const alpha = server.alpha
+const agentId = await makeAgent(alpha)
+const { port } = new URL(server.base)
+/** Between client and server: cuts all lines when it is told to. */
+const between = createServer((near) => {
+  const far = dial(Number(port), "127.0.0.1")
+  for (const [one, other] of [
+    [near, far],
+    [far, near]
+  ] as const) {
+    sockets.add(one)
+    one.pipe(other)
+    one.on("error", () => other.destroy())
+    one.on("close", () => {
+      sockets.delete(one)
+      other.destroy()
+    })
+  }
 })
+await new Promise<void>((resolve) => between.listen(0, "127.0.0.1", resolve))
+const url = `http://127.0.0.1:${(between.address() as AddressInfo).port}`
 afterAll(async () => {
   for (const socket of sockets) socket.destroy()
   between.close()
-  await server.stop()
 })
 
 const cut = () => {

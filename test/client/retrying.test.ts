@@ -1,6 +1,6 @@
 /** A server that fails as servers do, and what a client makes of it. */
-import { afterAll, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
-import { createServer, type IncomingMessage, type Server } from "node:http"
+import { afterAll, assert, beforeEach, describe, it } from "@effect/vitest"
+import { createServer, type IncomingMessage } from "node:http"
 import type { AddressInfo } from "node:net"
 import { vi } from "vitest"
 import { answerOf, connect } from "../../src/client/client.ts"
@@ -8,24 +8,20 @@ import { TroupeError, TroupeUnreachable } from "../../src/client/errors.ts"
 
 type Answer = { readonly status: number; readonly body?: unknown; readonly headers?: Record<string, string> } | "cut"
 
-let server: Server
-let url: string
 let answers: Array<Answer> = []
 let asked: Array<{ readonly request: IncomingMessage; readonly at: number }> = []
-beforeAll(async () => {
-  server = createServer((request, response) => {
-    asked.push({ request, at: performance.now() })
-    const answer = answers.shift() ?? { status: 200, body: { data: "none left" } }
-    if (answer === "cut") {
-      request.socket.destroy()
-      return
-    }
-    response.writeHead(answer.status, { "content-type": "application/json", ...answer.headers })
-    response.end(JSON.stringify(answer.body ?? { error: "runtime_unavailable", message: "not now" }))
-  })
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+const server = createServer((request, response) => {
+  asked.push({ request, at: performance.now() })
+  const answer = answers.shift() ?? { status: 200, body: { data: "none left" } }
+  if (answer === "cut") {
+    request.socket.destroy()
+    return
+  }
+  response.writeHead(answer.status, { "content-type": "application/json", ...answer.headers })
+  response.end(JSON.stringify(answer.body ?? { error: "runtime_unavailable", message: "not now" }))
 })
+await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 afterAll(() => void server.close())
 beforeEach(() => {
   answers = []

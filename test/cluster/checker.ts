@@ -15,9 +15,10 @@
  * J11. Nobody spends more than they may (clients/spender.ts).
  * J12. A model is asked once for each step, and once more for each time that the thread changed hands; a tool that
  *      may not run twice is executed once.
- * J13. No client sees another workspace's words (Caller.ts, workload.ts).
- * O1, O2. What was approved is carried out once, for who may still ask (clients/asker.ts). R2. Leases end with their
- *      turns (clients/lessee.ts).
+ * J13. No client sees another workspace's words (Caller.ts, clients/stranger.ts, clients/readers.ts).
+ * O1, O2. What was approved is carried out once, for who may still ask (clients/asker.ts).
+ * R1, R2. Five seconds after an identity was disabled, no node takes its keys (clients/leaver.ts), nor a lease five
+ *      seconds after its turn (clients/lessee.ts).
  * L2, L3. Calls that are said to have been lost (unknowns.ts).
  * W1. Whoever is told of turns is told of each (clients/newsroom.ts).
  * L1. At rest nothing runs, nothing is queued, nothing is left in the inbox.

@@ -2,7 +2,7 @@
  * What every bus must keep (B1 to B4 of src/bus/Bus.ts), whichever way it carries hints: within a process,
  * within one node that is connected to NATS, and from one node to another over a real nats-server.
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Context, Deferred, Effect, Exit, Fiber, Layer, Logger, Scope } from "effect"
 import { Bus } from "../../src/bus/Bus.ts"
 import { layerInProcess } from "../../src/bus/inProcess.ts"
@@ -11,6 +11,7 @@ import { layerNats } from "../../src/bus/nats.ts"
 import { readNatsUrls } from "../../src/bus/natsUrls.ts"
 import { busKeys } from "../../src/bus/signature.ts"
 import { coarseOf } from "../../src/journal/shard.ts"
+import { during } from "../setup/during.ts"
 import { natsForTests } from "../setup/nats.ts"
 
 /** Who publishes, asks and wakes, and who listens and answers. */
@@ -19,11 +20,7 @@ interface Pair {
   readonly there: Bus["Service"]
 }
 
-let nats: Awaited<ReturnType<typeof natsForTests>>
-beforeAll(async () => {
-  nats = await natsForTests()
-}, 120_000)
-afterAll(() => nats.stop())
+const nats = await during(natsForTests())
 
 const keys = busKeys([new Uint8Array(32).fill(7)])
 

@@ -2,8 +2,8 @@
  * What agents, profiles, roles, toolsets and connections have in common as resources over HTTP: how they are made once,
  * read, listed, changed under an ETag and taken away, and that they are there for their own workspace alone.
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { type Client, sharedServer, type TestServer } from "../setup/server.ts"
+import { assert, beforeEach, describe, it } from "@effect/vitest"
+import { type Client, sharedServer } from "../setup/server.ts"
 import { ensureWorkspace } from "../../src/workspaces/ensure.ts"
 import { absent, assertRefused as refused, assertRefusedAt as refusedAt } from "../http/refusals.ts"
 
@@ -74,11 +74,7 @@ const resources: ReadonlyArray<Resource> = [
   }
 ]
 
-let server: TestServer
-beforeAll(async () => {
-  server = await sharedServer()
-})
-afterAll(() => server.stop())
+const server = await sharedServer()
 
 let workspaces = 0
 /** Who is alone in a workspace. */
@@ -93,7 +89,7 @@ describe.each(resources)("$many", ({ builtIn = 0, change, end, fields, many, odd
   const list = `/v1/${many}`
   const pathOf = (id: string) => `${list}/${id}`
   let client: Client
-  beforeAll(async () => {
+  beforeEach(async () => {
     client = await alone()
   })
 

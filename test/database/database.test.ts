@@ -1,4 +1,4 @@
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Exit, Fiber, Layer, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { sql } from "kysely"
@@ -6,14 +6,10 @@ import { Database } from "../../src/database/Database.ts"
 import { checkMigrated, migrate } from "../../src/database/migrate.ts"
 import { migrations } from "../../src/database/migrations/all.ts"
 import { forgetOldKeys } from "../../src/chores/tidy.ts"
-import { type FreshDatabase, freshDatabase } from "../setup/database.ts"
+import { databaseDuring, freshDatabase } from "../setup/database.ts"
 
-describe("the database", () => {
-  let fresh: FreshDatabase
-  beforeAll(async () => {
-    fresh = await freshDatabase()
-  })
-  afterAll(() => fresh.drop())
+describe("the database", async () => {
+  const fresh = await databaseDuring()
 
   const open = (options: { readonly connections?: number; readonly logs?: number } = {}) =>
     Effect.map(Layer.build(Database.layer({ url: Redacted.make(fresh.url), ...options })), (context) =>
@@ -115,6 +111,7 @@ describe("the database", () => {
   it.live("begins a transaction again that lost a deadlock", () =>
     Effect.gen(function* () {
       const database = yield* open()
+      yield* database.run("clear", (db) => sql`drop table if exists pair`.execute(db))
       yield* database.run("make", (db) =>
         sql`create table pair (id int primary key, n int not null default 0)`.execute(db)
       )
@@ -140,6 +137,7 @@ describe("the database", () => {
   it.live("forgets idempotency keys that are past their day, and keeps the others", () =>
     Effect.gen(function* () {
       const database = yield* open()
+      yield* database.run("clear", (db) => sql`delete from idempotency`.execute(db))
       yield* database.run("fill", (db) =>
         sql`insert into idempotency (workspace, scope, created_at, status, fingerprint, body)
       select gen_random_uuid(), i::text, now() + interval '30 seconds' - i * interval '1 minute', 200, '', '' from generate_series(1, 4500) i`.execute(

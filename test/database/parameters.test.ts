@@ -6,7 +6,7 @@ import { freshId } from "../../src/seed.ts"
 import { booleans, floats, ints, moments, places, texts, uuids } from "../../src/database/parameters.ts"
 import { ownConnection } from "../setup/database.ts"
 
-const client = ownConnection()
+const client = await ownConnection()
 
 const read = async (type: string, parameter: Buffer): Promise<ReadonlyArray<unknown>> =>
   (

@@ -50,8 +50,8 @@ describe("the journal's shorthand", () => {
     assert.strictEqual(new Set(shorthand.map(([sign]) => sign)).size, phrases.length)
   })
 
-  describe("in SQL", () => {
-    const client = ownConnection()
+  describe("in SQL", async () => {
+    const client = await ownConnection()
 
     it("is read by readable", async () => {
       const texts = [

@@ -1,19 +1,18 @@
-import { afterAll, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
+import { assert, beforeEach, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import type { Hook, HookData } from "../../src/domain/hook.ts"
 import { type HookRuling, Hooks } from "../../src/hooks/Hooks.ts"
 import { type Review, Reviewers, ReviewFailure } from "../../src/hooks/Reviewers.ts"
-import { startServer, type TestServer } from "../setup/server.ts"
+import { during } from "../setup/during.ts"
+import { startServer } from "../setup/server.ts"
 import { ask, call } from "./asking.ts"
 
 /** What reviewers were asked, and what they say. */
 const reviews: Array<Review> = []
 let says: (review: Review) => Effect.Effect<string, ReviewFailure> = () => Effect.succeed(`{"decision":"allow"}`)
 
-let server: TestServer
-let service: Hooks["Service"]
-beforeAll(async () => {
-  server = await startServer({
+const server = await during(
+  startServer({
     reviewers: Reviewers.layerOf((review) =>
       Effect.suspend(() => {
         reviews.push(review)
@@ -21,9 +20,8 @@ beforeAll(async () => {
       })
     )
   })
-  service = await server.runtime.runPromise(Hooks)
-})
-afterAll(() => server.stop())
+)
+const service = await server.runtime.runPromise(Hooks)
 beforeEach(() => {
   reviews.length = 0
 })

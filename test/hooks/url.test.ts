@@ -1,11 +1,12 @@
-import { afterAll, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
+import { assert, beforeEach, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { createServer } from "node:net"
 import type { Hook, HookData } from "../../src/domain/hook.ts"
 import { DeliveryTokens } from "../../src/hooks/deliveryToken.ts"
 import { type HookRuling, Hooks } from "../../src/hooks/Hooks.ts"
 import { absent } from "../http/refusals.ts"
-import { startServer, type TestServer } from "../setup/server.ts"
+import { during } from "../setup/during.ts"
+import { startServer } from "../setup/server.ts"
 import { ask, call } from "./asking.ts"
 import {
   after,
@@ -15,7 +16,6 @@ import {
   endless,
   garbage,
   hang,
-  type HookServer,
   json,
   newSecret,
   nothing,
@@ -29,19 +29,10 @@ import {
 } from "./hookServer.ts"
 import * as endpoint from "./hookServer.ts"
 
-let server: TestServer
-let hooks: HookServer
-let service: Hooks["Service"]
-let workspace: string
-beforeAll(async () => {
-  ;[server, hooks] = await Promise.all([startServer(), startHookServer()])
-  service = await server.runtime.runPromise(Hooks)
-  workspace = server.workspaces.alpha
-})
-afterAll(async () => {
-  await server.stop()
-  await hooks.stop()
-})
+const server = await during(startServer())
+const hooks = await during(startHookServer())
+const service = await server.runtime.runPromise(Hooks)
+const workspace = server.workspaces.alpha
 beforeEach(() => hooks.forget())
 
 const connection = async (secret: object) => {

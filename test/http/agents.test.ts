@@ -1,15 +1,10 @@
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { sharedServer, type TestServer } from "../setup/server.ts"
+import { assert, describe, it } from "@effect/vitest"
+import { sharedServer } from "../setup/server.ts"
 import { absent, assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
+import { fresh } from "./toolFixture.ts"
 
-let server: TestServer
-let profileId: string
-
-beforeAll(async () => {
-  server = await sharedServer()
-  profileId = (await server.alpha.post("/v1/profiles", { name: "P", models: ["troupe/scripted"] })).body.profile.id
-})
-afterAll(() => server.stop())
+const server = await sharedServer()
+const profileId = (await server.alpha.post("/v1/profiles", { name: "P", models: ["troupe/scripted"] })).body.profile.id
 
 const create = async (fields: Record<string, unknown> = {}) => {
   const made = await server.alpha.post("/v1/agents", { name: "A", profileId, ...fields })
@@ -107,7 +102,7 @@ describe("creating an agent", () => {
   })
 
   it("does not keep a refusal for its Idempotency-Key", async () => {
-    const headers = { "idempotency-key": "later" }
+    const headers = { "idempotency-key": fresh("later") }
     refused(
       await server.alpha.post("/v1/agents", { name: "A", profileId: absent("prof_") }, headers),
       422,

@@ -2,10 +2,11 @@
  * What an approval is good for: the grants that asked for it, the tool and the thread; nothing that a role says later.
  * Calls that a client executes are held to the same as those that run here.
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { allow as allows, type HookServer, rewrite, startHookServer } from "../hooks/hookServer.ts"
-import { startServer, type TestServer } from "../setup/server.ts"
-import { type McpServer, startMcpServer } from "../tools/mcpServer.ts"
+import { afterAll, assert, describe, it } from "@effect/vitest"
+import { allow as allows, rewrite, startHookServer } from "../hooks/hookServer.ts"
+import { during } from "../setup/during.ts"
+import { startServer } from "../setup/server.ts"
+import { startMcpServer } from "../tools/mcpServer.ts"
 import { ended, logOf, submit } from "./threadFixture.ts"
 import {
   addRole,
@@ -22,27 +23,15 @@ import {
   waitsOf
 } from "./toolFixture.ts"
 
-let server: TestServer
-let mcp: McpServer
-let hooks: HookServer
-let toolset: { readonly id: string; readonly namespace: string }
-let desk: { readonly id: string; readonly namespace: string }
-beforeAll(async () => {
-  ;[server, hooks, mcp] = await Promise.all([
-    startServer({ leaseTtlMs: 20_000 }),
-    startHookServer(),
-    startMcpServer({ tools: [{ name: "pay", run: () => "paid" }] })
-  ])
-  toolset = await addToolset(server.alpha, { kind: "mcp", url: mcp.url })
-  desk = await addToolset(server.alpha, {
-    kind: "client",
-    tools: [{ name: "pay", inputSchema: { type: "object", properties: { amount: { type: "number" } } } }]
-  })
+const server = await during(startServer({ leaseTtlMs: 20_000 }))
+const hooks = await during(startHookServer())
+const mcp = await during(startMcpServer({ tools: [{ name: "pay", run: () => "paid" }] }))
+const toolset = await addToolset(server.alpha, { kind: "mcp", url: mcp.url })
+const desk = await addToolset(server.alpha, {
+  kind: "client",
+  tools: [{ name: "pay", inputSchema: { type: "object", properties: { amount: { type: "number" } } } }]
 })
-afterAll(async () => {
-  await assertSound(server)
-  await Promise.all([server.stop(), hooks.stop(), mcp.close()])
-})
+afterAll(() => assertSound(server))
 
 const allow = (more: object = {}) => ({ type: "decision", decision: "allow", ...more })
 const forThread = allow({ scope: "thread" })

@@ -4,10 +4,11 @@
  * refused; what it allows is refused for no shape, only by rules that it has no words for (meaning.ts). TROUPE_REQUESTS
  * says how many are sent (1,500; 25,000 take two minutes), TROUPE_TEST_SEED which ones.
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import { scopes } from "../../src/keys/scopes.ts"
-import { type Client, startServer, type TestServer } from "../setup/server.ts"
+import { during } from "../setup/during.ts"
+import { type Client, startServer } from "../setup/server.ts"
 import { headersOf, objectAt, type Operation, operations as every, schemas, titleOf } from "./document.ts"
 import { furnish, type Ids, pathWith } from "./everything.ts"
 import { faults, isObject, schemaAt } from "./jsonSchema.ts"
@@ -52,7 +53,6 @@ const known = new Known()
 /** How often an operation was carried out and refused. */
 const done = new Map<Operation, { readonly carried: number; readonly refused: number }>()
 
-let server: TestServer
 const tokens = new Map<Credential, string>()
 /** An agent, a thread that failed, and one that runs with inputs behind it. */
 const inhabit = async (client: Client, models?: ReadonlyArray<string>) => {
@@ -109,26 +109,23 @@ const settle = async () => {
 }
 /** What the server says went wrong by its own fault, also where no answer tells of it: a turn, a chore. */
 const broke: Array<string> = []
-beforeAll(async () => {
-  const write = (line: string) => {
-    if (/"level":"(?:error|fatal)"/.test(line)) broke.push(line)
-  }
-  server = await startServer({ lines: { write, flush: () => {} } })
-  const { alpha, beta } = server
-  await settle()
-  known.foreign.add(...idsOf(await furnish(beta)))
-  await inhabit(alpha, ["troupe/scripted-paid"])
-  for (const scope of scopes)
-    tokens.set(scope, (await server.client(server.workspaces.alpha, { scopes: [scope] })).token ?? "")
-  const token = alpha.token ?? ""
-  tokens
-    .set("all", token)
-    .set("beta", beta.token ?? "")
-    .set("lease", "trl_0123")
-    .set("delivery", "trd_0123")
-    .set("unknown", `${token.slice(0, -1)}${token.endsWith("0") ? "1" : "0"}`)
-})
-afterAll(() => server.stop())
+const write = (line: string) => {
+  if (/"level":"(?:error|fatal)"/.test(line)) broke.push(line)
+}
+const server = await during(startServer({ lines: { write, flush: () => {} } }))
+const { alpha, beta } = server
+await settle()
+known.foreign.add(...idsOf(await furnish(beta)))
+await inhabit(alpha, ["troupe/scripted-paid"])
+for (const scope of scopes)
+  tokens.set(scope, (await server.client(server.workspaces.alpha, { scopes: [scope] })).token ?? "")
+const token = alpha.token ?? ""
+tokens
+  .set("all", token)
+  .set("beta", beta.token ?? "")
+  .set("lease", "trl_0123")
+  .set("delivery", "trd_0123")
+  .set("unknown", `${token.slice(0, -1)}${token.endsWith("0") ? "1" : "0"}`)
 
 const send = async (method: string, { body, credential, headers, path }: Request) => {
   const stop = new AbortController()

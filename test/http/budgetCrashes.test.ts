@@ -4,18 +4,15 @@
  * aside, or has answered; behind it the call is settled.
  */
 import { sql } from "kysely"
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { toUuid } from "../../src/domain/ids.ts"
 import { until } from "../waiting.ts"
-import { type Nodes, type Run, type Scenario, startNodes, withEachCrash } from "./crashing.ts"
+import { type Run, type Scenario, startNodes, withEachCrash } from "./crashing.ts"
 import { ended, logOf, makeAgent, text } from "./threadFixture.ts"
+import { during } from "../setup/during.ts"
 import { call, only } from "./toolFixture.ts"
 
-let nodes: Nodes
-beforeAll(async () => {
-  nodes = await startNodes(({ actor }) => actor.kind === "thread" || actor.kind === "subscription")
-})
-afterAll(() => nodes.stop())
+const nodes = await during(startNodes(({ actor }) => actor.kind === "thread" || actor.kind === "subscription"))
 
 const paid = "troupe/scripted-paid"
 const payer = (run: Run) => makeAgent(run.client, [paid], { budget: { limit: 1, window: "total" } })

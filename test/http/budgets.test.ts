@@ -1,35 +1,23 @@
 /** Budgets hold: of agents, of threads, of threads that ask others; over nodes and turns that run at once. */
 import { assert, describe, it } from "@effect/vitest"
 import { sql } from "kysely"
-import { afterAll, beforeAll } from "vitest"
 import { Effect } from "effect"
 import { Budgets, screenReservationOf } from "../../src/agents/Budgets.ts"
 import { rollUpSpend, settleOverdue, totalSpend } from "../../src/agents/budgetChores.ts"
 import type { Database } from "../../src/database/Database.ts"
 import type { Lease } from "../../src/journal/Lease.ts"
 import { toUuid } from "../../src/domain/ids.ts"
-import { type Client, startServer, type TestServer } from "../setup/server.ts"
+import { during } from "../setup/during.ts"
+import { startServer } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
 import { assertRefused } from "./refusals.ts"
 import { ended, type Event, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
 import { call, makeWorker, only } from "./toolFixture.ts"
 
-let server: TestServer
-let other: TestServer
-let third: TestServer
-let alpha: Client
-beforeAll(async () => {
-  server = await startServer({ name: "one" })
-  ;[other, third] = await Promise.all([
-    startServer({ beside: server, name: "two" }),
-    startServer({ beside: server, name: "three" })
-  ])
-  alpha = server.alpha
-})
-afterAll(async () => {
-  await Promise.all([other.stop(), third.stop()])
-  await server.stop()
-})
+const server = await during(startServer({ name: "one" }))
+const other = await during(startServer({ beside: server, name: "two" }))
+const third = await during(startServer({ beside: server, name: "three" }))
+const alpha = server.alpha
 
 /** How often the race for a budget is run. */
 const races = Number(process.env.TROUPE_RACES ?? 1)

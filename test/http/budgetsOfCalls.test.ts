@@ -1,14 +1,14 @@
 /** What single calls of models cost their agents: calls that break off, that last, and whose price nobody knows. */
 import { assert, describe, it } from "@effect/vitest"
 import { sql } from "kysely"
-import { afterAll, beforeAll } from "vitest"
 import { chores } from "../../src/chores/chores.ts"
 import { toUuid } from "../../src/domain/ids.ts"
 import { toProviderName } from "../../src/models/toolNames.ts"
 import { UsageCounts } from "../../src/usage/UsageCounts.ts"
 import { openaiResponses } from "../models/servers/openaiResponses.ts"
 import { type Behaviour, type ProviderServer, startServer as startProvider } from "../models/servers/server.ts"
-import { startServer, type TestServer } from "../setup/server.ts"
+import { during } from "../setup/during.ts"
+import { startServer } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
 import { assertRefused } from "./refusals.ts"
 import { ended, logOf, makeThread, submit, text } from "./threadFixture.ts"
@@ -18,19 +18,16 @@ const priced = "openai/priced"
 const unpriced = "openai/unpriced"
 const paid = "troupe/scripted-paid"
 
-let server: TestServer
-let pricedProvider: ProviderServer
-let unpricedProvider: ProviderServer
-beforeAll(async () => {
-  pricedProvider = await startProvider(openaiResponses)
-  unpricedProvider = await startProvider(openaiResponses)
-  const model = (id: string, { url }: ProviderServer) => ({
-    id,
-    name: "gpt-5",
-    baseUrl: `${url}/v1`,
-    apiKeyEnv: "SOME_KEY"
-  })
-  server = await startServer({
+const pricedProvider = await during(startProvider(openaiResponses))
+const unpricedProvider = await during(startProvider(openaiResponses))
+const model = (id: string, { url }: ProviderServer) => ({
+  id,
+  name: "gpt-5",
+  baseUrl: `${url}/v1`,
+  apiKeyEnv: "SOME_KEY"
+})
+const server = await during(
+  startServer({
     models: {
       env: { SOME_KEY: "test-key" },
       modelsFile: {
@@ -41,11 +38,7 @@ beforeAll(async () => {
       }
     }
   })
-})
-afterAll(async () => {
-  await server.stop()
-  await Promise.all([pricedProvider.stop(), unpricedProvider.stop()])
-})
+)
 
 const run = async <A>(statement: ReturnType<typeof sql<A>>) =>
   (await server.runtime.runPromise(server.database.run("test", (db) => statement.execute(db)))).rows

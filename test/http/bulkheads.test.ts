@@ -2,9 +2,10 @@
  * What one workspace may have under way on a node, over HTTP: what stands in line says so, comes to its end, and holds
  * up no other workspace (api: bulkheads).
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { afterAll, assert, describe, it } from "@effect/vitest"
 import { sql } from "kysely"
 import { toUuid } from "../../src/domain/ids.ts"
+import { during } from "../setup/during.ts"
 import { startServer, type TestServer } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
 import { ended, logOf, submit, text } from "./threadFixture.ts"
@@ -13,15 +14,9 @@ import { assertSound, begin, call, makeWorker, outcomes, told, turnOf } from "./
 const families = ["agents"]
 const found = call("tool_search", { query: "agents" })
 
-describe("with one turn slot and one call slot", () => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await startServer({ slots: { turns: 1, calls: 1 } })
-  })
-  afterAll(async () => {
-    await assertSound(server)
-    await server.stop()
-  })
+describe("with one turn slot and one call slot", async () => {
+  const server = await during(startServer({ slots: { turns: 1, calls: 1 } }))
+  afterAll(() => assertSound(server))
 
   it("a chain of agents that ask agents ends", async () => {
     let agentId = await makeWorker(server.alpha, { families })
@@ -62,23 +57,11 @@ describe("with one turn slot and one call slot", () => {
   })
 })
 
-describe("Thread detail", () => {
-  let server: TestServer
-  let beside: TestServer
-  beforeAll(async () => {
-    server = await startServer({ slots: { turns: 2, calls: 1 }, leaseTtlMs: 20_000 })
-    beside = await startServer({
-      slots: { turns: 2, calls: 1 },
-      leaseTtlMs: 20_000,
-      beside: { url: server.url, bus: server.bus },
-      name: "beside"
-    })
-  })
-  afterAll(async () => {
-    await assertSound(server)
-    await beside.stop()
-    await server.stop()
-  })
+describe("Thread detail", async () => {
+  const options = { slots: { turns: 2, calls: 1 }, leaseTtlMs: 20_000 }
+  const server = await during(startServer(options))
+  const beside = await during(startServer({ ...options, beside: server, name: "beside" }))
+  afterAll(() => assertSound(server))
 
   const waitingFor = async (client: TestServer["alpha"], threadId: string) =>
     (await client.get(`/v1/threads/${threadId}`)).body.waitingFor

@@ -1,17 +1,13 @@
 /** The charts that actors run by, as the interface shows them. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { charts } from "../../machines/charts.ts"
 import { definitionOf } from "../../machines/definition.ts"
 import { chartKinds } from "../../src/domain/chartKinds.ts"
 import { threadStatuses } from "../../src/domain/thread.ts"
-import { sharedServer, type TestServer } from "../setup/server.ts"
+import { sharedServer } from "../setup/server.ts"
 import { assertRefused } from "./refusals.ts"
 
-let server: TestServer
-beforeAll(async () => {
-  server = await sharedServer()
-})
-afterAll(() => server.stop())
+const server = await sharedServer()
 
 interface Named {
   readonly id: string

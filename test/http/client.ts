@@ -1,7 +1,5 @@
 /** Requests as tests send them: anything at all, with the answer read whole. */
-import { Effect, Exit, Scope } from "effect"
 import { connect } from "node:net"
-import { afterAll, beforeAll } from "vitest"
 
 export interface Answer {
   readonly status: number
@@ -34,17 +32,3 @@ export const raw = (url: string, bytes: string | Uint8Array, halfClose = true) =
     socket.write(bytes)
     if (halfClose) socket.end()
   })
-
-/** Runs something scoped for the tests of a file, and gives its value once they run. */
-export const during = <A>(make: () => Effect.Effect<A, unknown, Scope.Scope>) => {
-  const scope = Effect.runSync(Scope.make())
-  let value: A | undefined
-  beforeAll(async () => {
-    value = await Effect.runPromise(Scope.provide(make(), scope))
-  })
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
-  return () => {
-    if (value === undefined) throw new Error("not started yet")
-    return value
-  }
-}

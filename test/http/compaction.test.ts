@@ -1,24 +1,16 @@
 /** Conversations that get too long for their model: what is summarised, when, and what goes on behind it. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { sql } from "kysely"
+import { assert, describe, it } from "@effect/vitest"
 import { factOf } from "../../actors/thread/replies/rows.ts"
-import { toUuid } from "../../src/domain/ids.ts"
 import type { StoredFact } from "../../src/journal/Journal.ts"
-import { clearDeleted } from "../../src/threads/deleting.ts"
-import { type Client, startServer, type TestServer } from "../setup/server.ts"
-import { type McpServer, startMcpServer } from "../tools/mcpServer.ts"
-import { eventually } from "../waiting.ts"
+import { during } from "../setup/during.ts"
+import { startServer } from "../setup/server.ts"
+import { startMcpServer } from "../tools/mcpServer.ts"
 import { assertRefused } from "./refusals.ts"
-import { addToolset, factsOf } from "./toolFixture.ts"
+import { addToolset, call, factsOf } from "./toolFixture.ts"
 import { type Event, ended, logOf, makeThread, submit } from "./threadFixture.ts"
 
-let server: TestServer
-let alpha: Client
-beforeAll(async () => {
-  server = await startServer()
-  alpha = server.alpha
-})
-afterAll(() => server.stop())
+const server = await during(startServer())
+const alpha = server.alpha
 
 const small = "troupe/scripted-small"
 
@@ -291,118 +283,17 @@ describe("a summary that costs money", () => {
   })
 })
 
-describe("an archived thread", () => {
-  const archive = (threadId: string) => alpha.post(`/v1/threads/${threadId}/archive`)
-  const listed = async (agentId: string, query = "") =>
-    (await alpha.get(`/v1/threads?agentId=${agentId}${query}`)).body.threads.map(
-      ({ thread }: { readonly thread: { readonly id: string } }) => thread.id
-    )
-
-  it("takes no input, is read as before, and is listed to whoever asks for it", async () => {
-    const agentId = await agentOf(undefined)
-    const threadId = await makeThread(alpha, agentId)
-    await say(threadId, "one")
-    const answer = await archive(threadId)
-    assert.strictEqual(answer.status, 200, answer.text)
-    assert.match(answer.body.thread.archivedAt, /^\d{4}-/)
-    assert.deepStrictEqual((await archive(threadId)).body.thread.archivedAt, answer.body.thread.archivedAt)
-    assertRefused(
-      await alpha.post(`/v1/threads/${threadId}/messages`, { content: [{ type: "text", text: "two" }] }),
-      409,
-      "thread_archived"
-    )
-    assertRefused(await alpha.post(`/v1/threads/${threadId}/compact`), 409, "thread_archived")
-    assert.strictEqual((await detail(threadId)).thread.archivedAt, answer.body.thread.archivedAt)
-    assert.strictEqual((await alpha.get(`/v1/threads/${threadId}/events`)).body.events.length, 3)
-    assert.deepStrictEqual(await listed(agentId), [])
-    assert.deepStrictEqual(await listed(agentId, "&includeArchived=true"), [threadId])
-  })
-
-  it("was at rest with an empty queue", async () => {
-    const threadId = await makeThread(alpha, await agentOf(undefined))
-    await submit(alpha, threadId, "/wait 20s")
-    assertRefused(await archive(threadId), 409, "turn_conflict")
-    await alpha.post(`/v1/threads/${threadId}/cancel`)
-    assert.strictEqual((await archive(threadId)).status, 200)
-  })
-
-  it("may be deleted, and is unknown from then on; others may not", async () => {
-    const agentId = await agentOf(undefined)
-    const threadId = await makeThread(alpha, agentId)
-    await say(threadId, "one")
-    assertRefused(await alpha.delete(`/v1/threads/${threadId}`), 409, "turn_conflict")
-    await archive(threadId)
-    assertRefused(await server.beta.delete(`/v1/threads/${threadId}`), 404, "not_found")
-    assert.strictEqual((await alpha.delete(`/v1/threads/${threadId}`)).status, 204)
-    for (const path of ["", "/events", "/queue", "/events?afterSeq=3"])
-      assertRefused(await alpha.get(`/v1/threads/${threadId}${path}`), 404, "not_found")
-    assertRefused(await alpha.delete(`/v1/threads/${threadId}`), 404, "not_found")
-    assertRefused(
-      await alpha.post(`/v1/threads/${threadId}/messages`, { content: [{ type: "text", text: "two" }] }),
-      404,
-      "not_found"
-    )
-    assert.deepStrictEqual(await listed(agentId, "&includeArchived=true"), [])
-  })
-
-  const rowsOf = async (threadId: string) => {
-    const id = toUuid(threadId)
-    const { rows } = await server.runtime.runPromise(
-      server.database.run("test.left", (db) =>
-        sql<Readonly<Record<string, number>>>`select
-          (select count(*)::int from facts where actor = ${id}) as facts,
-          (select count(*)::int from inputs where actor = ${id}) as inputs,
-          (select count(*)::int from waits where actor = ${id}) as waits,
-          (select count(*)::int from thread_spend where thread = ${id}) as spend,
-          (select count(*)::int from deleted_threads where thread = ${id}) as deleted`.execute(db)
-      )
-    )
-    return rows[0] ?? assert.fail("no counts")
-  }
-
-  it("that was deleted leaves no rows, however many portions they are", async () => {
-    const { id, namespace } = await addToolset(alpha, {
-      kind: "client",
-      tools: [{ name: "ask", inputSchema: { type: "object" } }]
-    })
-    const agentId = await agentOf(undefined, { models: ["troupe/scripted-paid"], toolsetIds: [id] })
-    const threadId = await makeThread(alpha, agentId, { maxCost: 1 })
-    await say(threadId, "one", "two")
-    await submit(alpha, threadId, `/call ${namespace}.ask`)
-    const removed = await submit(alpha, threadId, "never mind")
-    assert.strictEqual((await alpha.delete(`/v1/threads/${threadId}/queue/${removed.id}`)).status, 204)
-    await logOf(alpha, threadId, (log) => of(log, "wait_created").length === 1)
-    await alpha.post(`/v1/threads/${threadId}/cancel`)
-    const log = await logOf(alpha, threadId, ended(3))
-    await archive(threadId)
-    const { deleted, ...before } = await rowsOf(threadId)
-    for (const [table, rows] of Object.entries(before)) assert.isAbove(rows, 0, table)
-    assert.strictEqual(deleted, 0)
-    assert.isAbove(log.length, 8)
-    assert.strictEqual((await alpha.delete(`/v1/threads/${threadId}`)).status, 204)
-    // The node's own chore may have it in hand.
-    await eventually(async () => {
-      await server.runtime.runPromise(clearDeleted(2))
-      return Object.values(await rowsOf(threadId)).every((rows) => rows === 0)
-    }, "its rows are gone")
-  })
-})
-
-describe("a turn of 400 calls, one after the other, with 4 KiB of output each", () => {
-  let mcp: McpServer
-  beforeAll(async () => {
-    mcp = await startMcpServer({ tools: [{ name: "t", run: () => "x".repeat(4096) }] })
-  })
-  afterAll(() => mcp.close())
+describe("a turn of 400 calls, one after the other, with 4 KiB of output each", async () => {
+  const mcp = await during(startMcpServer({ tools: [{ name: "t", run: () => "x".repeat(4096) }] }))
 
   it("completes, and no prompt is above the trigger by more than one response and its results", async () => {
-    const { id } = await addToolset(alpha, { kind: "mcp", url: mcp.url, namespace: "l" })
+    const { id, namespace } = await addToolset(alpha, { kind: "mcp", url: mcp.url })
     const agentId = await agentOf(
       { triggerRatio: 0.1 },
       { models: ["troupe/scripted"], limits: { maxSteps: 500 }, toolsetIds: [id] }
     )
     const threadId = await makeThread(alpha, agentId)
-    await submit(alpha, threadId, Array.from({ length: 400 }, () => "/call l.t").join("\n/then\n"))
+    await submit(alpha, threadId, Array.from({ length: 400 }, () => call(`${namespace}.t`)).join("\n/then\n"))
     let log: ReadonlyArray<Event> = []
     for (let begun = Date.now(); !ended(1)(log) && Date.now() - begun < 60_000; ) {
       const page = await alpha.get(

@@ -2,39 +2,33 @@
  * Summaries that are not what was asked for, what is too long for any, and what happens to a thread while one is being
  * made. The summaries are those of a local provider, whose window is small.
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { afterAll, assert, describe, it } from "@effect/vitest"
 import { chatCompletions } from "../models/servers/chatCompletions.ts"
-import { type Answer, type ProviderServer, startServer as startProvider } from "../models/servers/server.ts"
-import { startServer, type TestServer } from "../setup/server.ts"
-import { type McpServer, startMcpServer } from "../tools/mcpServer.ts"
+import { type Answer, startServer as startProvider } from "../models/servers/server.ts"
+import { during } from "../setup/during.ts"
+import { startServer } from "../setup/server.ts"
+import { startMcpServer } from "../tools/mcpServer.ts"
 import { assertRefused } from "./refusals.ts"
 import { ended, type Event, logOf, makeThread, submit, text } from "./threadFixture.ts"
-import { addToolset, assertSound, begin, call, makeWorker, only } from "./toolFixture.ts"
+import { addToolset, assertSound, begin, call, makeWorker, only, fresh } from "./toolFixture.ts"
 
 const model = "local/summariser"
 const contextWindow = 400
 
-let server: TestServer
-let summariser: ProviderServer
-let mcp: McpServer
-let toolset: { readonly id: string; readonly namespace: string }
-beforeAll(async () => {
-  summariser = await startProvider(chatCompletions)
-  const provider = { id: model, provider: "openai-compatible", baseUrl: `${summariser.url}/v1`, apiKeyEnv: "SOME_KEY" }
-  server = await startServer({
+const summariser = await during(startProvider(chatCompletions))
+const provider = { id: model, provider: "openai-compatible", baseUrl: `${summariser.url}/v1`, apiKeyEnv: "SOME_KEY" }
+const server = await during(
+  startServer({
     models: {
       env: { SOME_KEY: summariser.key },
       modelsFile: { models: [{ ...provider, contextWindow }] },
       idleTimeoutMs: 60_000
     }
   })
-  mcp = await startMcpServer({ tools: [{ name: "large", run: () => "word ".repeat(4_000) }] })
-  toolset = await addToolset(server.alpha, { kind: "mcp", url: mcp.url })
-})
-afterAll(async () => {
-  await assertSound(server)
-  await Promise.all([server.stop(), summariser.stop(), mcp.close()])
-})
+)
+const mcp = await during(startMcpServer({ tools: [{ name: "large", run: () => "word ".repeat(4_000) }] }))
+const toolset = await addToolset(server.alpha, { kind: "mcp", url: mcp.url })
+afterAll(() => assertSound(server))
 
 /** What a round came to. */
 const ends = (log: ReadonlyArray<Event>) => only(log, "compacted").map(({ failureCode }) => failureCode ?? "made")
@@ -137,7 +131,7 @@ describe("in the middle of a round", () => {
   })
 
   it("an identity that is disabled lets the round and its turn finish, and begins no other turn", async () => {
-    const identity = "ann@example.com"
+    const identity = `${fresh("ann")}@example.com`
     const { finish, log, threadId } = await inRound({ identity })
     assert.strictEqual((await server.alpha.post("/v1/identities/disable", { identity })).status, 200)
     finish()

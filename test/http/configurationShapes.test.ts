@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, it } from "@effect/vitest"
+import { describe, it } from "@effect/vitest"
 import { AgentAnswer, AgentPage } from "../../http/agents/api.ts"
 import { AuthContext, KeyCreated, KeyPage } from "../../http/auth/api.ts"
 import { ConnectionAnswer, ConnectionPage } from "../../http/connections/api.ts"
@@ -9,14 +9,10 @@ import { ProfileAnswer, ProfilePage, ProfileVersionPage, ProfileWritten } from "
 import { readOnly } from "../../src/roles/role.ts"
 import { OperationHandle } from "../../src/operations/operation.ts"
 import { newSecret } from "../hooks/hookServer.ts"
-import { sharedServer, type TestServer } from "../setup/server.ts"
+import { sharedServer } from "../setup/server.ts"
 import { assertShape } from "./shape.ts"
 
-let server: TestServer
-beforeAll(async () => {
-  server = await sharedServer()
-})
-afterAll(() => server.stop())
+const server = await sharedServer()
 
 describe("answers of the configuration endpoints", () => {
   it("have exactly the shapes of the contract, with every field set and with as few as possible", async () => {

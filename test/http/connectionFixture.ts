@@ -9,9 +9,9 @@ export const token = "a-token-of-some-length"
 export const allowedHosts = ["tools.example.com"]
 
 /** Of the server that a file of tests has started. */
-export const makeConnectionTools = (server: () => TestServer) => {
+export const makeConnectionTools = (server: TestServer) => {
   const post = (fields: Record<string, unknown> = {}) =>
-    server().alpha.post("/v1/connections", {
+    server.alpha.post("/v1/connections", {
       provider: "example",
       name: "C",
       secret: { token },
@@ -24,13 +24,13 @@ export const makeConnectionTools = (server: () => TestServer) => {
     return made.body.connection
   }
 
-  const used = async (id: string, workspace = server().workspaces.alpha) => {
-    const connections = await server().runtime.runPromise(Connections)
-    return await server().runtime.runPromise(connections.secret(workspace, id))
+  const used = async (id: string, workspace = server.workspaces.alpha) => {
+    const connections = await server.runtime.runPromise(Connections)
+    return await server.runtime.runPromise(connections.secret(workspace, id))
   }
 
   /** The secret as toolsets and hooks get it, in the open. */
-  const secretOf = async (id: string, workspace = server().workspaces.alpha) => {
+  const secretOf = async (id: string, workspace = server.workspaces.alpha) => {
     const found = await used(id, workspace)
     if (found === undefined) return undefined
     switch (found.kind) {

@@ -1,18 +1,13 @@
 /** Where a connection's secret goes: in which header, to which hosts, and when it was used. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { sql } from "kysely"
 import { toUuid } from "../../src/domain/ids.ts"
-import { sharedServer, startServer, type TestServer } from "../setup/server.ts"
+import { sharedServer, startServer } from "../setup/server.ts"
 import { absent, assertRefusedAt as refusedAt } from "./refusals.ts"
 import { allowedHosts, makeConnectionTools, token, whsec } from "./connectionFixture.ts"
 
-let server: TestServer
-beforeAll(async () => {
-  server = await sharedServer()
-})
-afterAll(() => server.stop())
-
-const { create, post, secretOf, used } = makeConnectionTools(() => server)
+const server = await sharedServer()
+const { create, post, secretOf, used } = makeConnectionTools(server)
 
 describe("the header that a secret goes into", () => {
   const headerOf = async (id: string) => {

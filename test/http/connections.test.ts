@@ -1,18 +1,13 @@
 /** Connections: made, changed and deleted, and who may do it. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { sql } from "kysely"
 import { toUuid } from "../../src/domain/ids.ts"
-import { sharedServer, type TestServer } from "../setup/server.ts"
+import { sharedServer } from "../setup/server.ts"
 import { assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
 import { allowedHosts, makeConnectionTools, token, whsec } from "./connectionFixture.ts"
 
-let server: TestServer
-beforeAll(async () => {
-  server = await sharedServer()
-})
-afterAll(() => server.stop())
-
-const { create, post, secretOf } = makeConnectionTools(() => server)
+const server = await sharedServer()
+const { create, post, secretOf } = makeConnectionTools(server)
 
 describe("creating a connection", () => {
   it("answers with what may be shown of it, and the same is read back", async () => {

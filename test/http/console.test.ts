@@ -1,32 +1,22 @@
 /** What the server sends of the console, and by which names it may be asked. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { request } from "node:http"
-import { mkdtemp, mkdir, rm, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { brotliCompressSync, brotliDecompressSync } from "node:zlib"
 import { isAllowedHost } from "../../http/hosts.ts"
-import { startServer, type TestServer } from "../setup/server.ts"
+import { during, folderDuring } from "../setup/during.ts"
+import { startServer } from "../setup/server.ts"
 
-let folder: string
-let server: TestServer
-let without: TestServer
 const script = "console.log('a script')"
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "troupe-files-"))
-  await mkdir(join(folder, "assets"))
-  await writeFile(join(folder, "index.html"), '<!doctype html><meta nonce="TROUPE_NONCE"><p nonce="TROUPE_NONCE">page')
-  await writeFile(join(folder, "assets/a-1.js"), script)
-  await writeFile(join(folder, "assets/a-1.js.br"), brotliCompressSync(script))
-  await writeFile(join(folder, "assets/b-1.css"), "p{}")
-  server = await startServer({ served: { console: folder, hosts: ["localhost", "troupe.example.com"] } })
-  without = await startServer({ served: { console: join(folder, "nowhere") } })
-})
-afterAll(async () => {
-  await server?.stop()
-  await without?.stop()
-  await rm(folder, { recursive: true, force: true })
-})
+const folder = await folderDuring("files")
+await mkdir(join(folder, "assets"))
+await writeFile(join(folder, "index.html"), '<!doctype html><meta nonce="TROUPE_NONCE"><p nonce="TROUPE_NONCE">page')
+await writeFile(join(folder, "assets/a-1.js"), script)
+await writeFile(join(folder, "assets/a-1.js.br"), brotliCompressSync(script))
+await writeFile(join(folder, "assets/b-1.css"), "p{}")
+const server = await during(startServer({ served: { console: folder, hosts: ["localhost", "troupe.example.com"] } }))
+const without = await during(startServer({ served: { console: join(folder, "nowhere") } }))
 
 interface Answer {
   readonly status: number | undefined

@@ -5,13 +5,13 @@ import { makeCredentials } from "../../http/Credentials.ts"
 import { Keys, type StoredKey } from "../../src/keys/Keys.ts"
 import { generateKey, hashKey, parseKey, sameHash } from "../../src/keys/keyText.ts"
 import { makeLimits, RateLimit } from "../../http/RateLimit.ts"
-import { during, raw, send } from "./client.ts"
-import { serve, World } from "./tiny.ts"
+import { raw, send } from "./client.ts"
+import { serve, serving, World } from "./tiny.ts"
 
 const world = new World()
-const base = during(() => serve(world))
+const base = await serving(world)
 const get = (path: string, authorization?: string) =>
-  send(base() + path, { headers: authorization === undefined ? {} : { authorization } })
+  send(base + path, { headers: authorization === undefined ? {} : { authorization } })
 
 const thread = "thr_01h455vb4pex5vsknk084sn02q"
 
@@ -138,7 +138,7 @@ describe("a request", () => {
         { error: "permission_denied", code: "missing_scope", message: "this credential does not have the scope admin" }
       ]
     )
-    const body = await send(`${base()}/v1/threads/${thread}/notes`, {
+    const body = await send(`${base}/v1/threads/${thread}/notes`, {
       method: "POST",
       body: "not json",
       headers: { authorization: `Bearer ${key}` }
@@ -151,7 +151,7 @@ describe("a request", () => {
     const refused = await get(`/v1/threads/${thread}/notes`, "Bearer trl_whatever")
     assert.deepInclude(refused.body, { error: "credential_not_accepted" })
     assert.strictEqual(refused.status, 403)
-    const unknown = await send(`${base()}/v1/threads/${thread}/notes`, {
+    const unknown = await send(`${base}/v1/threads/${thread}/notes`, {
       method: "POST",
       body: "{}",
       headers: { authorization: "Bearer trl_whatever" }
@@ -220,20 +220,20 @@ it("keys on one connection, as a proxy sends them, are told apart", async () => 
     (key, i) =>
       `GET /v1/administer HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n${i === order.length - 1 ? "Connection: close\r\n" : ""}\r\n`
   )
-  const answers = await raw(base(), lines.join(""), false)
+  const answers = await raw(base, lines.join(""), false)
   assert.deepStrictEqual(
     [...answers.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => status),
     ["403", "200", "401", "403", "403", "200", "401", "200"]
   )
 })
 
-describe("the rate limit", () => {
+describe("the rate limit", async () => {
   const limited = new World()
-  const { key } = limited.issue(["read"])
-  const limitedBase = during(() => serve(limited, RateLimit.layer({ credential: 1, burst: 3 })))
+  const limitedBase = await serving(limited, RateLimit.layer({ credential: 1, burst: 3 }))
 
   it("lets a burst through and then answers 429 with the seconds to wait", async () => {
-    const call = () => send(`${limitedBase()}/v1/refuse?no=1`, { headers: { authorization: `Bearer ${key}` } })
+    const { key } = limited.issue(["read"])
+    const call = () => send(`${limitedBase}/v1/refuse?no=1`, { headers: { authorization: `Bearer ${key}` } })
     const answers = [await call(), await call(), await call(), await call()]
     assert.deepStrictEqual(
       answers.map((answer) => answer.status),

@@ -1,29 +1,23 @@
 /**
  * Endpoints that answered a delivery with an ask decide later: with the one-use token of the delivery, or with a key.
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { ask, type HookServer, json, startHookServer } from "../hooks/hookServer.ts"
-import { Client, startServer, type TestServer } from "../setup/server.ts"
+import { afterAll, assert, describe, it } from "@effect/vitest"
+import { ask, json, startHookServer } from "../hooks/hookServer.ts"
+import { during } from "../setup/during.ts"
+import { Client, startServer } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
 import { absent, assertRefused, assertRefusedAt } from "./refusals.ts"
 import { ended, logOf } from "./threadFixture.ts"
 import { assertSound, begin, leavesMemory, outcomes, waitsOf } from "./toolFixture.ts"
-import { answer, decision, type Desk, furnish, parked, pathOf, type Wait } from "./waitFixture.ts"
+import { answer, decision, furnish, parked, pathOf, type Wait } from "./waitFixture.ts"
 
 /** A proxy serves the API there. */
 const publicUrl = "https://agents.example.com/troupe"
 
-let server: TestServer
-let hooks: HookServer
-let desk: Desk
-beforeAll(async () => {
-  ;[server, hooks] = await Promise.all([startServer({ idleMs: 100, publicUrl }), startHookServer()])
-  desk = await furnish(server.alpha, "desk")
-})
-afterAll(async () => {
-  await assertSound(server)
-  await Promise.all([server.stop(), hooks.stop()])
-})
+const server = await during(startServer({ idleMs: 100, publicUrl }))
+const hooks = await during(startHookServer())
+const desk = await furnish(server.alpha, "desk")
+afterAll(() => assertSound(server))
 
 /** A call that an endpoint was asked about, and what the endpoint was sent. */
 const asked = async (reply = ask({ reason: "somebody should look" }), more: object = {}) => {

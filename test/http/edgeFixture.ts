@@ -7,9 +7,9 @@ import { eventually } from "../waiting.ts"
 export const isPast = (at: string) => eventually(() => Date.now() > Date.parse(at), `it is later than ${at}`)
 
 /** Of the server that a file of tests has started. */
-export const makeGet = (server: () => TestServer) => {
+export const makeGet = (server: TestServer) => {
   const get = async (path: string) => {
-    const answer = await server().alpha.get(path)
+    const answer = await server.alpha.get(path)
     assert.strictEqual(answer.status, 200, answer.text)
     return answer
   }

@@ -1,23 +1,18 @@
 /** The contract's edges, each with the rule that it keeps to. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { sql } from "kysely"
 import { toUuid } from "../../src/domain/ids.ts"
-import { startServer, type TestServer } from "../setup/server.ts"
+import { during } from "../setup/during.ts"
+import { startServer } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
 import { assertRefused, assertRefusedAt } from "./refusals.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
 import { addToolset, begin, call, makeWorker } from "./toolFixture.ts"
 import { isPast, makeGet } from "./edgeFixture.ts"
 
-let server: TestServer
-let agentId: string
-beforeAll(async () => {
-  server = await startServer()
-  agentId = await makeAgent(server.alpha)
-})
-afterAll(() => server.stop())
-
-const { get } = makeGet(() => server)
+const server = await during(startServer())
+const agentId = await makeAgent(server.alpha)
+const { get } = makeGet(server)
 
 // contract C2.13
 describe("201 carries the ETag as 200 does, of threads too", () => {
@@ -218,7 +213,7 @@ describe("a PATCH of a thread that keeps losing against others is 503 with retry
     const run = (text: string) =>
       server.runtime.runPromise(server.database.run("test.rival", (db) => sql.raw(text).execute(db)))
     // Whoever edits this thread finds that another edit has come before.
-    await run(`create function rival() returns trigger language plpgsql as $$ begin
+    await run(`create or replace function rival() returns trigger language plpgsql as $$ begin
       if pg_trigger_depth() > 1 then return new; end if;
       update heads set version = version + 1 where id = old.id;
       return null;

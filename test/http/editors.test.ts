@@ -1,7 +1,8 @@
 /** Whose words are whose: an edited message, a steer, and threads of somebody else's name. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { allow, type HookServer, startHookServer } from "../hooks/hookServer.ts"
-import { type Client, startServer, type TestServer } from "../setup/server.ts"
+import { assert, describe, it } from "@effect/vitest"
+import { allow, startHookServer } from "../hooks/hookServer.ts"
+import { during } from "../setup/during.ts"
+import { type Client, startServer } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
 import { assertRefused } from "./refusals.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
@@ -12,22 +13,15 @@ interface Person {
   readonly principal: { readonly type: string; readonly id: string; readonly identity?: string }
 }
 
-let server: TestServer
-let hooks: HookServer
-let alice: Person
-let bob: Person
-let agentId: string
-beforeAll(async () => {
-  ;[server, hooks] = await Promise.all([startServer({ idleMs: 50 }), startHookServer()])
-  const person = async (identity: string): Promise<Person> => {
-    const client = await server.client(server.workspaces.alpha, { scopes: ["read", "run"], identity })
-    return { client, principal: (await client.get("/v1/auth")).body.principal }
-  }
-  alice = await person("alice")
-  bob = await person("bob")
-  agentId = await makeAgent(server.alpha)
-})
-afterAll(() => Promise.all([server.stop(), hooks.stop()]))
+const server = await during(startServer({ idleMs: 50 }))
+const hooks = await during(startHookServer())
+const person = async (identity: string): Promise<Person> => {
+  const client = await server.client(server.workspaces.alpha, { scopes: ["read", "run"], identity })
+  return { client, principal: (await client.get("/v1/auth")).body.principal }
+}
+const alice = await person("alice")
+const bob = await person("bob")
+const agentId = await makeAgent(server.alpha)
 
 /** A message of alice's that waits behind a turn. */
 const waiting = async (agent = agentId) => {
@@ -91,14 +85,15 @@ describe("a message that somebody else edits", () => {
   })
 
   it("runs though its first sender's identity is disabled: the words are not theirs any more", async () => {
-    const mallory = await server.client(server.workspaces.alpha, { scopes: ["read", "run"], identity: "mallory" })
+    const identity = fresh("mallory")
+    const mallory = await server.client(server.workspaces.alpha, { scopes: ["read", "run"], identity })
     const { threadId, go } = await waiting()
     const { id } = await submit(mallory, threadId, "mallory wrote this")
     assert.strictEqual(
       (await bob.client.patch(`/v1/threads/${threadId}/queue/${id}`, { content: text("bob wrote this") })).status,
       200
     )
-    await server.alpha.post("/v1/identities/disable", { identity: "mallory" })
+    await server.alpha.post("/v1/identities/disable", { identity })
     await go()
     const log = await logOf(server.alpha, threadId, ended(3))
     const turn = log.find(({ inputId }) => inputId === id)?.turnId
@@ -109,7 +104,8 @@ describe("a message that somebody else edits", () => {
 describe("a steer", () => {
   it("does not join its turn once its sender's identity is disabled, and neither does an edited one of its editor's: each fails as an input of its own", async () => {
     const named = (identity: string) => server.client(server.workspaces.alpha, { scopes: ["read", "run"], identity })
-    const [ivan, judy] = await Promise.all([named("ivan"), named("judy")])
+    const identities = [fresh("ivan"), fresh("judy")] as const
+    const [ivan, judy] = await Promise.all([named(identities[0]), named(identities[1])])
     const threadId = await makeThread(server.alpha, agentId)
     const { turnId } = await submit(server.alpha, threadId, "/wait 1s\nhello")
     const steers = [
@@ -121,7 +117,7 @@ describe("a steer", () => {
       (await judy.patch(`/v1/threads/${threadId}/queue/${steers[1].id}`, { content: text("judy wrote this") })).status,
       200
     )
-    for (const identity of ["ivan", "judy"]) await server.alpha.post("/v1/identities/disable", { identity })
+    for (const identity of identities) await server.alpha.post("/v1/identities/disable", { identity })
     const log = await logOf(server.alpha, threadId, ended(3))
     const [gone, edited, joined] = steers.map(({ id }) => log.find(({ inputId }) => inputId === id))
     assert.strictEqual(joined?.turnId, turnId)
@@ -136,11 +132,12 @@ describe("a steer", () => {
   })
 
   it("of a disabled identity asks for no further response of the turn that it did not join", async () => {
-    const kim = await server.client(server.workspaces.alpha, { scopes: ["read", "run"], identity: "kim" })
+    const identity = fresh("kim")
+    const kim = await server.client(server.workspaces.alpha, { scopes: ["read", "run"], identity })
     const threadId = await makeThread(server.alpha, agentId)
     const { turnId } = await submit(server.alpha, threadId, "/wait 1s\nhello")
     await submit(kim, threadId, "kim steers", { mode: "steer" })
-    await server.alpha.post("/v1/identities/disable", { identity: "kim" })
+    await server.alpha.post("/v1/identities/disable", { identity })
     const log = await logOf(server.alpha, threadId, ended(2))
     assert.strictEqual(only(log, "assistant_message").length, 1)
     assert.deepStrictEqual(

@@ -1,30 +1,22 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { afterAll, beforeAll } from "vitest"
 import { Streams } from "../../http/streams/Streams.ts"
 import { EventPage } from "../../src/threads/threadEvent.ts"
-import { type Client, sharedServer, type TestServer } from "../setup/server.ts"
+import { sharedServer } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
 import { assertRefused } from "./refusals.ts"
 import { ended, type Event, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
 
-let server: TestServer
-let alpha: Client
-let agentId: string
 /** Three turns, nine events. */
-let threadId: string
 let log: ReadonlyArray<Event>
-beforeAll(async () => {
-  server = await sharedServer()
-  alpha = server.alpha
-  agentId = await makeAgent(alpha)
-  threadId = await makeThread(alpha, agentId)
-  for (let turn = 1; turn <= 3; turn++) {
-    await submit(alpha, threadId, `turn ${turn}`)
-    log = await logOf(alpha, threadId, ended(turn))
-  }
-})
-afterAll(() => server.stop())
+const server = await sharedServer()
+const alpha = server.alpha
+const agentId = await makeAgent(alpha)
+const threadId = await makeThread(alpha, agentId)
+for (let turn = 1; turn <= 3; turn++) {
+  await submit(alpha, threadId, `turn ${turn}`)
+  log = await logOf(alpha, threadId, ended(turn))
+}
 
 const decodePage = Schema.decodeUnknownSync(EventPage, { onExcessProperty: "error" })
 const list = (query = "", client = alpha, thread = threadId) => client.get(`/v1/threads/${thread}/events${query}`)

@@ -2,16 +2,17 @@
  * Every failure code of the contract, over HTTP. Each is brought about for real: by a tool, a hook, a provider, a limit
  * or a fault.
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { afterAll, assert, describe, it } from "@effect/vitest"
 import { type FailureCode, failureCodes } from "../../src/domain/failure.ts"
 import { toUuid } from "../../src/domain/ids.ts"
-import { ask, deny, garbage, type HookServer, startHookServer } from "../hooks/hookServer.ts"
+import { ask, deny, garbage, startHookServer } from "../hooks/hookServer.ts"
 import { gif } from "../images.ts"
 import type { Behaviour } from "../models/servers/server.ts"
-import { startWays, type Ways } from "../models/servers/ways.ts"
-import { startServer, type TestServer } from "../setup/server.ts"
+import { startWays } from "../models/servers/ways.ts"
+import { during } from "../setup/during.ts"
+import { startServer } from "../setup/server.ts"
 import { startLiar } from "../tools/liar.ts"
-import { type McpServer, startMcpServer } from "../tools/mcpServer.ts"
+import { startMcpServer } from "../tools/mcpServer.ts"
 import { eventually } from "../waiting.ts"
 import { ended, type Event, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
 import {
@@ -24,35 +25,26 @@ import {
   loseLease,
   makeWorker,
   only,
-  turnOf
+  turnOf,
+  fresh
 } from "./toolFixture.ts"
 
-let server: TestServer
-let hooks: HookServer
-let mcp: McpServer
-let providers: Ways
-let toolset: { readonly id: string; readonly namespace: string }
 const gate = new Gate()
-beforeAll(async () => {
-  providers = await startWays(8)
-  ;[server, hooks, mcp] = await Promise.all([
-    startServer({ models: providers.settings }),
-    startHookServer(),
-    startMcpServer({
-      tools: [
-        { name: "fine", run: () => "fine" },
-        { name: "gate", run: (_, { signal }) => gate.pass(signal) },
-        { name: "fail", run: () => ({ isError: true, content: [{ type: "text", text: "it went wrong" }] }) },
-        { name: "count", inputSchema: { type: "object", properties: { n: { type: "integer" } } }, run: () => "counted" }
-      ]
-    })
-  ])
-  toolset = await addToolset(server.alpha, { kind: "mcp", url: mcp.url })
-})
-afterAll(async () => {
-  await assertSound(server)
-  await Promise.all([server.stop(), hooks.stop(), mcp.close(), providers.stop()])
-})
+const providers = await during(startWays(8))
+const server = await during(startServer({ models: providers.settings }))
+const hooks = await during(startHookServer())
+const mcp = await during(
+  startMcpServer({
+    tools: [
+      { name: "fine", run: () => "fine" },
+      { name: "gate", run: (_, { signal }) => gate.pass(signal) },
+      { name: "fail", run: () => ({ isError: true, content: [{ type: "text", text: "it went wrong" }] }) },
+      { name: "count", inputSchema: { type: "object", properties: { n: { type: "integer" } } }, run: () => "counted" }
+    ]
+  })
+)
+const toolset = await addToolset(server.alpha, { kind: "mcp", url: mcp.url })
+afterAll(() => assertSound(server))
 
 type Log = Promise<ReadonlyArray<Event>>
 type Making = () => Log
@@ -204,8 +196,9 @@ const table: Readonly<Record<FailureCode, Way>> = {
     turnOf(server.alpha, await makeWorker(server.alpha, { limits: { maxTurnSeconds: 1 } }), "/wait 600s"),
   step_limit: () => calling("fine", { limits: { maxSteps: 1 } }),
   identity_disabled: async () => {
-    const threadId = await makeThread(server.alpha, await makeWorker(server.alpha), { identity: "leaver@example.com" })
-    return queuedWhile(threadId, () => server.alpha.post("/v1/identities/disable", { identity: "leaver@example.com" }))
+    const identity = `${fresh("leaver")}@example.com`
+    const threadId = await makeThread(server.alpha, await makeWorker(server.alpha), { identity })
+    return queuedWhile(threadId, () => server.alpha.post("/v1/identities/disable", { identity }))
   },
   agent_archived: async () => {
     const agentId = await makeWorker(server.alpha)

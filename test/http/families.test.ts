@@ -1,12 +1,10 @@
 /** Tools of the runtime itself: the thread, the agents and the connections of the workspace, as a model calls them. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { ensureWorkspace } from "../../src/workspaces/ensure.ts"
+import { assert, describe, it } from "@effect/vitest"
 import { allow, type HookServer, rewrite, startHookServer } from "../hooks/hookServer.ts"
-import type { TestServer } from "../setup/server.ts"
+import { during } from "../setup/during.ts"
 import { ended, type Event, logOf, submit } from "./threadFixture.ts"
 import {
   addToolset,
-  assertSound,
   begin,
   call,
   makeWorker,
@@ -14,21 +12,13 @@ import {
   outcomes,
   resolveWait,
   turnOf,
-  waitsOf
+  waitsOf,
+  fresh
 } from "./toolFixture.ts"
-import { all, familyServer, found, makeFamilyTools } from "./familyFixture.ts"
+import { all, found, familyStand } from "./familyFixture.ts"
 
-let server: TestServer
-let hooks: HookServer
-beforeAll(async () => {
-  ;[server, hooks] = await Promise.all([familyServer(), startHookServer()])
-})
-afterAll(async () => {
-  await assertSound(server)
-  await Promise.all([server.stop(), hooks.stop()])
-})
-
-const { worker } = makeFamilyTools(() => server)
+const { server, worker } = await familyStand()
+const hooks = await during(startHookServer())
 
 type Fields = Readonly<Record<string, unknown>>
 /** The outcome of the calls after the search: outputs, or codes of failures. */
@@ -214,11 +204,7 @@ describe.concurrent("thread", () => {
 describe.concurrent("agents and connections", () => {
   it("list what the workspace has, page by page, newest first", async () => {
     const names = ["One", "Two", "Three"]
-    const gamma = await server.client(
-      await server.runtime.runPromise(
-        server.database.atomically("test.workspace", (tx) => ensureWorkspace(tx, "gamma"))
-      )
-    )
+    const gamma = await server.client(await server.workspace(fresh("gamma")))
     const profile = (await gamma.post("/v1/profiles", { name: "P", models: ["troupe/scripted"], families: all })).body
       .profile.id
     for (const name of names)

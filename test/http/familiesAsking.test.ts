@@ -1,13 +1,11 @@
 /** Agents that ask other agents, as a model does it, also over a crash. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { begunBy } from "../../actors/thread/tools/derivedIds.ts"
 import { toUuid } from "../../src/domain/ids.ts"
-import type { TestServer } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
 import { ended, type Event, logOf } from "./threadFixture.ts"
 import {
   addRole,
-  assertSound,
   begin,
   call,
   failures,
@@ -22,18 +20,9 @@ import {
   turnOf,
   waitsOf
 } from "./toolFixture.ts"
-import { familyServer, found, makeFamilyTools } from "./familyFixture.ts"
+import { found, familyStand } from "./familyFixture.ts"
 
-let server: TestServer
-beforeAll(async () => {
-  server = await familyServer()
-})
-afterAll(async () => {
-  await assertSound(server)
-  await server.stop()
-})
-
-const { worker } = makeFamilyTools(() => server)
+const { server, worker } = await familyStand()
 
 /** An agent that asks, and the log of its thread. */
 const asking = async (message: string, answerer: object = {}, asker: object = {}) => {

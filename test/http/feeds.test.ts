@@ -1,26 +1,19 @@
 /** Feeds: what they are, who may change them, and what is read from them. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { sql } from "kysely"
 import { Database } from "../../src/database/Database.ts"
 import { toUuid } from "../../src/domain/ids.ts"
 import { limits } from "../../src/domain/limits.ts"
 import { retainMessages } from "../../src/feeds/retaining.ts"
-import { Client, startServer, type TestServer } from "../setup/server.ts"
+import { during } from "../setup/during.ts"
+import { Client, startServer } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
 import { absent, assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
 import { makeAgent } from "./threadFixture.ts"
 import { fresh } from "./toolFixture.ts"
 
-let server: TestServer
-let other: TestServer
-beforeAll(async () => {
-  server = await startServer({ name: "one" })
-  other = await startServer({ beside: server, name: "two" })
-})
-afterAll(async () => {
-  await other.stop()
-  await server.stop()
-})
+const server = await during(startServer({ name: "one" }))
+const other = await during(startServer({ beside: server, name: "two" }))
 
 const makeFeed = async (client: Client, fields: object = {}) => {
   const made = await client.post("/v1/feeds", { name: fresh("feed"), ...fields })
@@ -136,13 +129,14 @@ describe("a feed", () => {
     ["ten years", { retention: { maxAgeSeconds: 315_360_000 } }, undefined],
     ["a second more", { retention: { maxAgeSeconds: 315_360_001 } }, "retention.maxAgeSeconds"]
   ])("with %s is taken or refused", async (_, fields, path) => {
-    const answer = await server.alpha.post("/v1/feeds", { name: fresh("limit"), ...fields })
+    const client = await server.client(await server.workspace(fresh("limits")))
+    const answer = await client.post("/v1/feeds", { name: "limit", ...fields })
     if (path === undefined) assert.strictEqual(answer.status, 201, answer.text)
     else refusedAt(answer, 400, "invalid_request", path)
   })
 
   it("is one of at most 10,000 that are not archived", async () => {
-    const workspace = await server.workspace("full")
+    const workspace = await server.workspace(fresh("full"))
     const client = await server.client(workspace)
     const { id } = await makeFeed(client)
     const database = await server.runtime.runPromise(Database)
@@ -164,7 +158,7 @@ describe("a feed", () => {
 
 describe("the list of feeds", () => {
   it("is by name, in pages, and holds archived ones where they are asked for", async () => {
-    const client = await server.client(await server.workspace("lists"))
+    const client = await server.client(await server.workspace(fresh("lists")))
     for (const name of ["b/2", "a", "b/1", "c", "b0"])
       await makeFeed(client, { name, ...(name.startsWith("b") && { tags: ["bee", 'b"\\é'] }) })
     const names = async (query: string) =>

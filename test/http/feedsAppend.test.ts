@@ -1,20 +1,13 @@
 /** Appends to feeds: gapless, once, all or none, at their limits. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { limits } from "../../src/domain/limits.ts"
-import { Client, startServer, type TestServer } from "../setup/server.ts"
+import { during } from "../setup/during.ts"
+import { Client, startServer } from "../setup/server.ts"
 import { assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
 import { fresh } from "./toolFixture.ts"
 
-let server: TestServer
-let other: TestServer
-beforeAll(async () => {
-  server = await startServer({ name: "one" })
-  other = await startServer({ beside: server, name: "two" })
-})
-afterAll(async () => {
-  await other.stop()
-  await server.stop()
-})
+const server = await during(startServer({ name: "one" }))
+const other = await during(startServer({ beside: server, name: "two" }))
 
 const makeFeed = async (): Promise<string> => {
   const made = await server.alpha.post("/v1/feeds", { name: fresh("feed") })

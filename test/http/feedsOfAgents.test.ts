@@ -1,5 +1,5 @@
 /** Feeds as agents use them: by the tools of the family, and by requests under their leases. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { sql } from "kysely"
 import { feedsFamily } from "../../actors/thread/tools/families/feeds.ts"
@@ -10,20 +10,16 @@ import { noUsage } from "../../src/domain/usage.ts"
 import { ConditionJudge } from "../../src/subscriptions/ConditionJudge.ts"
 import { Journal } from "../../src/journal/Journal.ts"
 import { freshId } from "../../src/seed.ts"
-import { type Client, startServer, type TestServer } from "../setup/server.ts"
+import { during } from "../setup/during.ts"
+import { type Client, startServer } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
 import { makeFamilyUsers, returned } from "./ofAgentsFixture.ts"
 import { absent, assertRefused } from "./refusals.ts"
 import { ended, logOf } from "./threadFixture.ts"
 import { addRole, call, fresh, turnOf } from "./toolFixture.ts"
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer({ idleMs: 200 })
-})
-afterAll(() => server.stop())
-
-const { leased, ruled, use, worker } = makeFamilyUsers(() => server, "feeds")
+const server = await during(startServer({ idleMs: 200 }))
+const { leased, ruled, use, worker } = makeFamilyUsers(server, "feeds")
 
 const makeFeed = async (client = server.alpha, fields: object = {}): Promise<string> => {
   const made = await client.post("/v1/feeds", { name: fresh("feed"), ...fields })

@@ -1,13 +1,14 @@
 /** What every answer has, whatever becomes of the request. */
 import { assert, describe, it } from "@effect/vitest"
-import { during, raw, send } from "./client.ts"
-import { serve, World } from "./tiny.ts"
+import { raw, send } from "./client.ts"
+import { serving, World } from "./tiny.ts"
+import { fresh } from "./toolFixture.ts"
 
 const world = new World()
 const { key } = world.issue(["read", "run"])
-const base = during(() => serve(world))
+const base = await serving(world)
 const auth = { authorization: `Bearer ${key}` }
-const get = (path: string, headers: Record<string, string> = auth) => send(base() + path, { headers })
+const get = (path: string, headers: Record<string, string> = auth) => send(base + path, { headers })
 
 describe("the request id", () => {
   it("is the client's when it is sane, and fresh otherwise", async () => {
@@ -33,7 +34,7 @@ describe("the request id", () => {
 
 describe("the root", () => {
   const at = (accept?: string) =>
-    send(`${base()}/`, { redirect: "manual", headers: accept === undefined ? {} : { accept } })
+    send(`${base}/`, { redirect: "manual", headers: accept === undefined ? {} : { accept } })
 
   it.each([
     "text/html",
@@ -63,19 +64,20 @@ describe("the root", () => {
     )
     const { name, ...links } = Object(answer.body)
     assert.strictEqual(name, "troupe")
-    for (const [what, path] of Object.entries(links)) assert.strictEqual((await send(base() + path)).status, 200, what)
+    for (const [what, path] of Object.entries(links)) assert.strictEqual((await send(base + path)).status, 200, what)
   })
 })
 
 describe("an error", () => {
   it("that nobody foresaw is a 500 that says the request's id and no detail", async () => {
-    const answer = await get("/v1/fail", { ...auth, "x-request-id": "look-me-up" })
+    const id = fresh("look-me-up")
+    const answer = await get("/v1/fail", { ...auth, "x-request-id": id })
     assert.strictEqual(answer.status, 500)
     assert.deepStrictEqual(answer.body, {
       error: "internal",
-      message: "something went wrong on our side; the request's id is look-me-up"
+      message: `something went wrong on our side; the request's id is ${id}`
     })
-    const logged = world.logs.filter((line) => line.includes("look-me-up"))
+    const logged = world.logs.filter((line) => line.includes(id))
     assert.lengthOf(logged, 1)
     assert.include(logged[0], "hunter2")
   })
@@ -119,7 +121,7 @@ describe("a path", () => {
   })
 
   it("that is known, with another method, is 405 with Allow", async () => {
-    const answer = await send(`${base()}/v1/threads/thr_01h455vb4pex5vsknk084sn02q/notes`, {
+    const answer = await send(`${base}/v1/threads/thr_01h455vb4pex5vsknk084sn02q/notes`, {
       method: "DELETE",
       headers: auth
     })
@@ -127,10 +129,10 @@ describe("a path", () => {
     assert.deepStrictEqual(answer.body, { error: "method_not_allowed", message: "this path takes POST, GET, HEAD" })
     assert.strictEqual(answer.headers.get("allow"), "POST, GET, HEAD")
     for (const path of ["/", "/healthz", "/docs", "/v1/openapi.json"]) {
-      assert.strictEqual((await send(base() + path, { method: "POST" })).status, 405, path)
+      assert.strictEqual((await send(base + path, { method: "POST" })).status, 405, path)
     }
     // No other origin may use a browser's credentials here: a preflight gets no CORS header.
-    const preflight = await send(`${base()}/v1/refuse`, {
+    const preflight = await send(`${base}/v1/refuse`, {
       method: "OPTIONS",
       headers: { origin: "https://example.org" }
     })
@@ -139,7 +141,7 @@ describe("a path", () => {
   })
 
   it("answers HEAD like GET, without a body", async () => {
-    const answer = await send(`${base()}/healthz`, { method: "HEAD" })
+    const answer = await send(`${base}/healthz`, { method: "HEAD" })
     assert.deepStrictEqual([answer.status, answer.text], [200, ""])
   })
 })
@@ -154,14 +156,15 @@ it("every answer forbids sniffing and storing", async () => {
 
 describe("what is not HTTP", () => {
   it("gets a 400 with ErrorResponse, and the server lives on", async () => {
-    assert.match(await raw(base(), "NONSENSE\r\n\r\n"), /^HTTP\/1\.1 400 [\s\S]*"error":"invalid_request"/)
-    assert.match(await raw(base(), `GET / HTTP/1.1\r\nHost: x\r\nA: ${"x".repeat(20_000)}\r\n\r\n`), /^HTTP\/1\.1 431 /)
+    assert.match(await raw(base, "NONSENSE\r\n\r\n"), /^HTTP\/1\.1 400 [\s\S]*"error":"invalid_request"/)
+    assert.match(await raw(base, `GET / HTTP/1.1\r\nHost: x\r\nA: ${"x".repeat(20_000)}\r\n\r\n`), /^HTTP\/1\.1 431 /)
     assert.strictEqual((await get("/healthz")).status, 200)
   })
 })
 
 describe("the probes", () => {
   it("need no credential, and say why a node is not ready", async () => {
+    world.ready = { status: "ready", bus: "in-process" }
     assert.deepStrictEqual((await get("/healthz", {})).body, { status: "ok" })
     assert.deepStrictEqual((await get("/readyz", {})).body, { status: "ready", bus: "in-process" })
     world.ready = { status: "degraded", bus: "disconnected" }
@@ -184,7 +187,7 @@ describe("the probes", () => {
 
 describe("the reference", () => {
   it("is found with a slash too many", async () => {
-    const answer = await send(`${base()}/docs/`, { redirect: "manual" })
+    const answer = await send(`${base}/docs/`, { redirect: "manual" })
     assert.deepStrictEqual([answer.status, answer.headers.get("location")], [302, "../docs"])
   })
 

@@ -3,20 +3,15 @@
  * and go. What they were told is held against the journal, the queue and what the watchers saw.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { afterAll, beforeAll } from "vitest"
 import { openTurns, recorded, violations } from "../invariants.ts"
-import { type Client, startServer, type TestServer } from "../setup/server.ts"
+import { during } from "../setup/during.ts"
+import { type Client, startServer } from "../setup/server.ts"
 import { Watcher } from "./sse.ts"
 import { type Event, makeAgent, makeThread, text } from "./threadFixture.ts"
 import { factsOf } from "./toolFixture.ts"
 
-let server: TestServer
-let agentId: string
-beforeAll(async () => {
-  server = await startServer({ idleMs: 50 })
-  agentId = await makeAgent(server.alpha)
-})
-afterAll(() => server.stop())
+const server = await during(startServer({ idleMs: 50 }))
+const agentId = await makeAgent(server.alpha)
 
 const seed = Number(process.env.TROUPE_TEST_SEED ?? Date.now() % 1_000_000_000)
 

@@ -1,21 +1,18 @@
 /** What hooks have decided, as it is listed. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, beforeAll, describe, it } from "@effect/vitest"
 import { sql } from "kysely"
 import { HookDecisionPage } from "../../http/hooks/api.ts"
 import { toUuid } from "../../src/domain/ids.ts"
 import { storedEvent } from "../../src/journal/storedFact.ts"
 import { freshId } from "../../src/seed.ts"
-import { startServer, type TestServer } from "../setup/server.ts"
+import { during } from "../setup/during.ts"
+import { startServer } from "../setup/server.ts"
 import { assertShape } from "./shape.ts"
 import { absent, assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
 import { makeAgent, makeThread } from "./threadFixture.ts"
 
 /** Of its own: decisions are written here as no turn of theirs would write them. */
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server.stop())
+const server = await during(startServer())
 
 describe("decisions", () => {
   interface WriteSet {

@@ -1,30 +1,15 @@
 /** Dry runs of hooks. */
-import { afterAll, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
+import { assert, beforeEach, describe, it } from "@effect/vitest"
 import { HookTest } from "../../http/hooks/api.ts"
-import {
-  after,
-  allow,
-  deny,
-  garbage,
-  type HookServer,
-  newSecret,
-  rewrite,
-  startHookServer,
-  status
-} from "../hooks/hookServer.ts"
-import { sharedServer, type TestServer } from "../setup/server.ts"
+import { after, allow, deny, garbage, newSecret, rewrite, startHookServer, status } from "../hooks/hookServer.ts"
+import { during } from "../setup/during.ts"
+import { sharedServer } from "../setup/server.ts"
 import { assertShape } from "./shape.ts"
 import { assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
+import { fresh } from "./toolFixture.ts"
 
-let server: TestServer
-let endpoint: HookServer
-beforeAll(async () => {
-  ;[server, endpoint] = await Promise.all([sharedServer(), startHookServer()])
-})
-afterAll(async () => {
-  await server.stop()
-  await endpoint.stop()
-})
+const server = await sharedServer()
+const endpoint = await during(startHookServer())
 beforeEach(() => endpoint.forget())
 
 describe("a dry run", () => {
@@ -223,7 +208,8 @@ describe("a dry run", () => {
 
   it("is sent once for an Idempotency-Key", async () => {
     endpoint.answers(allow())
-    const send = () => server.alpha.post("/v1/hooks/test", { hook: hook(), data }, { "idempotency-key": "dry" })
+    const key = { "idempotency-key": fresh("dry") }
+    const send = () => server.alpha.post("/v1/hooks/test", { hook: hook(), data }, key)
     const [a, b] = [await send(), await send()]
     assert.deepStrictEqual([a.text, b.headers.get("idempotency-replayed")], [b.text, "true"])
     assert.lengthOf(endpoint.received, 1)

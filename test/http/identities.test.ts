@@ -1,19 +1,16 @@
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { sql } from "kysely"
 import { Registries } from "../../actors/Registries.ts"
 import { toUuid } from "../../src/domain/ids.ts"
 import { identityActorId } from "../../src/identities/actorId.ts"
-import { startServer, type TestServer } from "../setup/server.ts"
+import { during } from "../setup/during.ts"
+import { startServer } from "../setup/server.ts"
 import { absent, assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
+import { fresh } from "./toolFixture.ts"
 
-let server: TestServer
-let profileId: string
-beforeAll(async () => {
-  server = await startServer({ idleMs: 1 })
-  profileId = (await server.alpha.post("/v1/profiles", { name: "P", models: ["troupe/scripted"] })).body.profile.id
-})
-afterAll(() => server.stop())
+const server = await during(startServer({ idleMs: 1 }))
+const profileId = (await server.alpha.post("/v1/profiles", { name: "P", models: ["troupe/scripted"] })).body.profile.id
 
 const disable = (identity: string) => server.alpha.post("/v1/identities/disable", { identity })
 const enable = (identity: string) => server.alpha.post("/v1/identities/enable", { identity })
@@ -198,12 +195,12 @@ describe("disabling and enabling an identity", () => {
 
 describe("listing identities", () => {
   it("counts the agents that are not archived", async () => {
-    const make = async () =>
-      (await server.alpha.post("/v1/agents", { name: "A", profileId, identity: "counted" })).body.agent.id
+    const identity = fresh("counted")
+    const make = async () => (await server.alpha.post("/v1/agents", { name: "A", profileId, identity })).body.agent.id
     const [first] = [await make(), await make()]
-    assert.strictEqual((await record("counted")).activeAgents, 2)
+    assert.strictEqual((await record(identity)).activeAgents, 2)
     await server.alpha.delete(`/v1/agents/${first}`)
-    assert.strictEqual((await record("counted")).activeAgents, 1)
+    assert.strictEqual((await record(identity)).activeAgents, 1)
   })
 
   it("pages newest first", async () => {

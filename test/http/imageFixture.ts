@@ -17,9 +17,9 @@ export const image = (imageId: string) => ({ type: "image" as const, imageId })
 export const end = (log: ReadonlyArray<Event>) => log.at(-1) ?? assert.fail("no events")
 
 /** Of the server that a file of tests has started. */
-export const makeImageTools = (server: () => TestServer) => {
+export const makeImageTools = (server: TestServer) => {
   const upload = async (agentId: string, bytes: Uint8Array, type = "image/png") => {
-    const sent = await send(server().alpha, agentId, bytes, type)
+    const sent = await send(server.alpha, agentId, bytes, type)
     assert.oneOf(sent.status, [200, 201], sent.text)
     return sent.body.image.id as string
   }

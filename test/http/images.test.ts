@@ -1,21 +1,15 @@
 /** Images: what is taken and what is refused, how many at once, and how they are listed. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { gif, jpeg, png, pngOf, webp } from "../images.ts"
-import { type Client, sharedServer, type TestServer } from "../setup/server.ts"
+import { type Client, sharedServer } from "../setup/server.ts"
 import { assertRefused, assertRefusedAt } from "./refusals.ts"
 import { makeAgent } from "./threadFixture.ts"
 import { Line } from "./socket.ts"
 import { makeImageTools, send } from "./imageFixture.ts"
 
-let server: TestServer
-let alpha: Client
-beforeAll(async () => {
-  server = await sharedServer()
-  alpha = server.alpha
-})
-afterAll(() => server.stop())
-
-const { upload } = makeImageTools(() => server)
+const server = await sharedServer()
+const alpha = server.alpha
+const { upload } = makeImageTools(server)
 
 const MiB = 1024 * 1024
 

@@ -1,25 +1,19 @@
 /** Images that nothing names any more, and when they go. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { type RawBuilder, sql } from "kysely"
 import { toUuid } from "../../src/domain/ids.ts"
 import { forgetImages } from "../../src/images/leaving.ts"
 import { clearDeleted } from "../../src/threads/deleting.ts"
 import { png } from "../images.ts"
-import { type Client, sharedServer, type TestServer } from "../setup/server.ts"
+import { sharedServer } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
 import { assertRefused } from "./refusals.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
 import { image, makeImageTools } from "./imageFixture.ts"
 
-let server: TestServer
-let alpha: Client
-beforeAll(async () => {
-  server = await sharedServer()
-  alpha = server.alpha
-})
-afterAll(() => server.stop())
-
-const { upload } = makeImageTools(() => server)
+const server = await sharedServer()
+const alpha = server.alpha
+const { upload } = makeImageTools(server)
 
 describe("an image that a deleted thread has named", () => {
   /** The thread is archived, deleted and cleared away. */
@@ -47,6 +41,9 @@ describe("an image that a deleted thread has named", () => {
     await logOf(alpha, threadId, ended(1))
     return threadId
   }
+  let width = 200
+  /** An image that nobody has sent yet. */
+  const another = () => png(++width, 1)
   /** As a thread's deletion leaves it, when no other row names it. */
   const leave = (agentId: string, id: string) =>
     sqlOf(sql`insert into leaving_images (workspace, agent, image)
@@ -54,10 +51,11 @@ describe("an image that a deleted thread has named", () => {
 
   it("goes an hour after it, with those that only its taken back messages named", async () => {
     const agentId = await makeAgent(alpha)
+    const first = another()
     const [sent, removed, unnamed] = [
-      await upload(agentId, png(81, 1)),
-      await upload(agentId, png(82, 1)),
-      await upload(agentId, png(83, 1))
+      await upload(agentId, first),
+      await upload(agentId, another()),
+      await upload(agentId, another())
     ]
     const threadId = await showing(agentId, sent)
     await alpha.post(`/v1/threads/${threadId}/messages`, { content: text("/wait 60s") })
@@ -76,7 +74,7 @@ describe("an image that a deleted thread has named", () => {
     )
     const other = await alpha.post("/v1/threads", { agentId, message: { content: [image(sent)] } })
     assertRefused(other, 422, "image_not_found")
-    assert.strictEqual(await upload(agentId, png(81, 1)), sent)
+    assert.strictEqual(await upload(agentId, first), sent)
     assert.strictEqual(await status(sent), 200)
   })
 

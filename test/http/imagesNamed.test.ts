@@ -1,22 +1,16 @@
 /** Images that messages name: who may name them, and which models are shown them. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { rewrite, startHookServer } from "../hooks/hookServer.ts"
 import { gif, png, webp } from "../images.ts"
-import { type Client, sharedServer, type TestServer } from "../setup/server.ts"
+import { sharedServer } from "../setup/server.ts"
 import { assertRefused, assertRefusedAt } from "./refusals.ts"
 import { ended, logOf, makeAgent, makeThread, text } from "./threadFixture.ts"
 import { call, makeWorker, only, turnOf } from "./toolFixture.ts"
 import { end, image, makeImageTools, send } from "./imageFixture.ts"
 
-let server: TestServer
-let alpha: Client
-beforeAll(async () => {
-  server = await sharedServer()
-  alpha = server.alpha
-})
-afterAll(() => server.stop())
-
-const { upload } = makeImageTools(() => server)
+const server = await sharedServer()
+const alpha = server.alpha
+const { upload } = makeImageTools(server)
 
 describe("a message", () => {
   it("names images of its agent, in every way that it can be sent", async () => {

@@ -1,11 +1,11 @@
 /** What comes in is held to its form before any handler sees it; what is not gets a 4xx that says where and why. */
 import { assert, describe, it } from "@effect/vitest"
-import { during, raw, send } from "./client.ts"
-import { serve, World } from "./tiny.ts"
+import { raw, send } from "./client.ts"
+import { serving, World } from "./tiny.ts"
 
 const world = new World()
 const { key } = world.issue(["read", "run"])
-const base = during(() => serve(world))
+const base = await serving(world)
 
 const thread = "thr_01h455vb4pex5vsknk084sn02q"
 const hello = { content: [{ type: "text", text: "hello" }] }
@@ -14,8 +14,8 @@ const json = { ...auth, "content-type": "application/json" }
 
 const routes = ["notes", "raw"] as const
 const post = (route: string, body: string | Blob, headers: Record<string, string> = json) =>
-  send(`${base()}/v1/threads/${thread}/${route}`, { method: "POST", headers, body })
-const list = (query: string) => send(`${base()}/v1/threads/${thread}/notes${query}`, { headers: auth })
+  send(`${base}/v1/threads/${thread}/${route}`, { method: "POST", headers, body })
+const list = (query: string) => send(`${base}/v1/threads/${thread}/notes${query}`, { headers: auth })
 
 const deep = (levels: number) => "[".repeat(levels) + "]".repeat(levels)
 const ofBytes = (bytes: number) => {
@@ -152,7 +152,7 @@ describe.each(routes)("a body of %s", (route) => {
   it("is taken up to 1 MiB and refused with 413 a byte past it, announced or not", async () => {
     assert.strictEqual((await post(route, ofBytes(1024 * 1024))).status, 400)
     for (const body of [ofBytes(1024 * 1024 + 1), new Blob([ofBytes(1024 * 1024 + 1)]).stream()]) {
-      const answer = await send(`${base()}/v1/threads/${thread}/${route}`, {
+      const answer = await send(`${base}/v1/threads/${thread}/${route}`, {
         method: "POST",
         headers: json,
         body,
@@ -203,7 +203,7 @@ describe.each(routes)("a body of %s", (route) => {
     for (const length of ["", "Content-Length: 0\r\n"])
       for (const type of ["", "Content-Type: application/json\r\n"]) {
         const answer = await raw(
-          base(),
+          base,
           `POST /v1/threads/${thread}/${route} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n${type}${length}\r\n`,
           false
         )
@@ -250,7 +250,7 @@ describe.each(routes)("a body of %s", (route) => {
 
   it("that ends before its announced length does no harm", async () => {
     const head = `POST /v1/threads/${thread}/${route} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n`
-    const answer = await raw(base(), `${head}{"content":`)
+    const answer = await raw(base, `${head}{"content":`)
     assert.match(answer, /^$|^HTTP\/1\.1 400 /)
     assert.isBelow((await post(route, JSON.stringify(hello))).status, 300)
   })
@@ -258,17 +258,17 @@ describe.each(routes)("a body of %s", (route) => {
   it("is asked for with 100 Continue by a client that waits for it", async () => {
     const body = JSON.stringify(hello)
     const head = `POST /v1/threads/${thread}/${route} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nExpect: 100-continue\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`
-    const answer = await raw(base(), head + body)
+    const answer = await raw(base, head + body)
     assert.match(answer, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 20[01] /)
   })
 })
 
 it("a body where none is taken is refused, unless it is empty", async () => {
-  const poke = (init: RequestInit) => send(`${base()}/v1/poke`, { method: "POST", headers: json, ...init })
+  const poke = (init: RequestInit) => send(`${base}/v1/poke`, { method: "POST", headers: json, ...init })
   assert.strictEqual((await poke({})).status, 200)
   assert.match(
     await raw(
-      base(),
+      base,
       `POST /v1/poke HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n\r\n`,
       false
     ),
@@ -294,7 +294,7 @@ describe("an id in a path", () => {
     "..%2f..",
     "%"
   ])("that has not the form of its noun leads nowhere: %s", async (id) => {
-    const answer = await send(`${base()}/v1/threads/${id}/notes`, { headers: auth })
+    const answer = await send(`${base}/v1/threads/${id}/notes`, { headers: auth })
     assert.strictEqual(answer.status, 404)
     assert.deepInclude(answer.body, { error: "not_found" })
   })
@@ -365,7 +365,7 @@ describe("a query", () => {
   })
 
   it("of an endpoint that takes none is refused, and its name is not repeated at length", async () => {
-    const answer = await send(`${base()}/v1/refuse?${"q".repeat(500)}=1`, { headers: auth })
+    const answer = await send(`${base}/v1/refuse?${"q".repeat(500)}=1`, { headers: auth })
     assert.strictEqual(answer.status, 400)
     assert.isBelow(answer.text.length, 300)
   })

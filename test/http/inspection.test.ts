@@ -1,20 +1,17 @@
 /** Actors on their charts: the steps that a log falls into, and where an actor stood after each of them. */
 import { randomUUID } from "node:crypto"
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { sql } from "kysely"
 import { toUuid } from "../../src/domain/ids.ts"
-import { startServer, type TestServer } from "../setup/server.ts"
+import { during } from "../setup/during.ts"
+import { startServer } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
 import { assertRefused } from "./refusals.ts"
 import { Watcher } from "./sse.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
-import { addToolset, call, makeWorker, resolveWait, waitsOf } from "./toolFixture.ts"
+import { addToolset, call, makeWorker, resolveWait, waitsOf, fresh } from "./toolFixture.ts"
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server.stop())
+const server = await during(startServer())
 
 interface Step {
   readonly pos: number
@@ -261,7 +258,7 @@ describe("frames of steps", () => {
   })
 
   it("tell of actors that have no events, and of identities those who may manage them", async () => {
-    const identity = "frames@example.com"
+    const identity = `${fresh("frames")}@example.com`
     const { body } = await server.alpha.post("/v1/identities/disable", { identity })
     const { actorId } = body.operation.result.body.identity
     const path = `/v1/events/stream?types=step&actorId=${actorId}`
@@ -324,7 +321,7 @@ describe("other actors on their charts", () => {
   })
 
   it("are identities, for whoever may manage them", async () => {
-    const identity = "steps@example.com"
+    const identity = `${fresh("steps")}@example.com`
     const { body } = await server.alpha.post("/v1/identities/disable", { identity })
     const { actorId } = body.operation.result.body.identity
     await server.alpha.post("/v1/identities/enable", { identity })

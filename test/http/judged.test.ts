@@ -1,39 +1,14 @@
 /**
  * Whole turns that hooks judge: real endpoints that allow, deny and ask; real tools, with a ledger of what has run.
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { allow, ask, defer, deny, type HookServer, rewrite } from "../hooks/hookServer.ts"
-import { Client, type TestServer } from "../setup/server.ts"
-import type { McpServer } from "../tools/mcpServer.ts"
+import { assert, describe, it } from "@effect/vitest"
+import { allow, ask, defer, deny, rewrite } from "../hooks/hookServer.ts"
+import { Client } from "../setup/server.ts"
 import { ended, type Event, logOf, text as content } from "./threadFixture.ts"
-import { assertSound, begin, call, leavesMemory, only, resolveWait, told, turnOf, waitsOf } from "./toolFixture.ts"
-import {
-  dataOf,
-  furnishJudged,
-  judgedServer,
-  makeJudgedTools,
-  match,
-  points,
-  ranOnce,
-  shown,
-  told1
-} from "./judgedFixture.ts"
+import { begin, call, leavesMemory, only, resolveWait, told, turnOf, waitsOf } from "./toolFixture.ts"
+import { dataOf, match, points, ranOnce, shown, told1, judgedStand } from "./judgedFixture.ts"
 
-let server: TestServer
-let mcp: McpServer
-let hooks: HookServer
-let ns: string
-let toolsetId: string
-beforeAll(async () => {
-  server = await judgedServer()
-  ;({ hooks, mcp, ns, toolsetId } = await furnishJudged(server))
-})
-afterAll(async () => {
-  await assertSound(server)
-  await Promise.all([server.stop(), mcp.close(), hooks.stop()])
-})
-
-const { executed, hook, script, worker } = makeJudgedTools(() => ({ hooks, mcp, ns, server, toolsetId }))
+const { executed, hook, hooks, ns, script, server, worker } = await judgedStand()
 
 describe.concurrent("what a tool says beside its output", () => {
   const beside = { toolOutput: { sum: 5 }, toolContent: shown, toolMeta: { cost: 3 } }

@@ -4,13 +4,14 @@
  * else.
  */
 import { randomBytes } from "node:crypto"
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { afterAll, assert, describe, it } from "@effect/vitest"
 import { OpenApi } from "effect/http-api"
 import { Api } from "../../http/Api.ts"
-import { deny, hang, ask, type HookServer, type Reply, rewrite, startHookServer } from "../hooks/hookServer.ts"
-import { startWays, type Ways } from "../models/servers/ways.ts"
-import { type Client, startServer, type TestServer } from "../setup/server.ts"
-import { type McpServer, startMcpServer } from "../tools/mcpServer.ts"
+import { deny, hang, ask, type Reply, rewrite, startHookServer } from "../hooks/hookServer.ts"
+import { startWays } from "../models/servers/ways.ts"
+import { during } from "../setup/during.ts"
+import { startServer } from "../setup/server.ts"
+import { startMcpServer } from "../tools/mcpServer.ts"
 import { eventually } from "../waiting.ts"
 import { Watcher } from "./sse.ts"
 import { ended, type Event, logOf, submit, text } from "./threadFixture.ts"
@@ -33,56 +34,47 @@ type Canary = ReturnType<typeof makeCanary>
 const whole = (canary: Canary) => canary.join("")
 const holds = (text: string, canary: Canary) => canary.some((half) => text.includes(half))
 
-let server: TestServer
-let hooks: HookServer
-let mcp: McpServer
-let providers: Ways
 let logged = ""
-let workspaceStream: Watcher
 /** With the scope read alone. */
-let reader: Client
 /** What the tools say. */
 let said: Canary
-let toolset: { readonly id: string; readonly namespace: string }
-let desk: { readonly id: string; readonly namespace: string }
-beforeAll(async () => {
-  providers = await startWays(12)
-  ;[server, hooks, mcp] = await Promise.all([
-    startServer({
-      idleMs: 50,
-      leaseTtlMs: 20_000,
-      models: providers.settings,
-      lines: {
-        write: (line) => {
-          logged += `${line}\n`
-        },
-        flush: () => {}
+const providers = await during(startWays(12))
+const server = await during(
+  startServer({
+    idleMs: 50,
+    leaseTtlMs: 20_000,
+    models: providers.settings,
+    lines: {
+      write: (line) => {
+        logged += `${line}\n`
+      },
+      flush: () => {}
+    }
+  })
+)
+const hooks = await during(startHookServer())
+const mcp = await during(
+  startMcpServer({
+    tools: [
+      {
+        name: "tell",
+        run: () => ({ content: [{ type: "text", text: whole(said) }], structuredContent: { said: whole(said) } })
+      },
+      {
+        name: "fail",
+        run: () => ({ isError: true, content: [{ type: "text", text: `it went wrong: ${whole(said)}` }] })
       }
-    }),
-    startHookServer(),
-    startMcpServer({
-      tools: [
-        {
-          name: "tell",
-          run: () => ({ content: [{ type: "text", text: whole(said) }], structuredContent: { said: whole(said) } })
-        },
-        {
-          name: "fail",
-          run: () => ({ isError: true, content: [{ type: "text", text: `it went wrong: ${whole(said)}` }] })
-        }
-      ]
-    })
-  ])
-  toolset = await addToolset(server.alpha, { kind: "mcp", url: mcp.url })
-  desk = await addToolset(server.alpha, { kind: "client", tools: [{ name: "ask", inputSchema: { type: "object" } }] })
-  reader = await server.client(server.workspaces.alpha, { scopes: ["read"] })
-  workspaceStream = await Watcher.open(server.base, "/v1/events/stream?deltas=text", server.alpha.token!)
+    ]
+  })
+)
+const toolset = await addToolset(server.alpha, { kind: "mcp", url: mcp.url })
+const desk = await addToolset(server.alpha, {
+  kind: "client",
+  tools: [{ name: "ask", inputSchema: { type: "object" } }]
 })
-afterAll(async () => {
-  workspaceStream.close()
-  await assertSound(server)
-  await Promise.all([server.stop(), hooks.stop(), mcp.close(), providers.stop()])
-})
+const reader = await server.client(server.workspaces.alpha, { scopes: ["read"] })
+const workspaceStream = await during(Watcher.open(server.base, "/v1/events/stream?deltas=text", server.alpha.token!))
+afterAll(() => assertSound(server))
 
 const { paths } = OpenApi.fromApi(Api)
 /** Every path that can be read, filled with what belongs to the thread. */

@@ -1,10 +1,9 @@
 /** Endpoints of hooks that answer badly, late, never, or from elsewhere. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import {
   allow,
   garbage,
   hang,
-  type HookServer,
   json,
   nothing,
   redirect,
@@ -13,27 +12,11 @@ import {
   status,
   text
 } from "../hooks/hookServer.ts"
-import type { TestServer } from "../setup/server.ts"
-import type { McpServer } from "../tools/mcpServer.ts"
 import { ended, logOf } from "./threadFixture.ts"
-import { assertSound, begin, only, resolveWait, told, turnOf, waitsOf } from "./toolFixture.ts"
-import { furnishJudged, judgedServer, makeJudgedTools, points, ranOnce, told1 } from "./judgedFixture.ts"
+import { begin, only, resolveWait, told, turnOf, waitsOf } from "./toolFixture.ts"
+import { points, ranOnce, told1, judgedStand } from "./judgedFixture.ts"
 
-let server: TestServer
-let mcp: McpServer
-let hooks: HookServer
-let ns: string
-let toolsetId: string
-beforeAll(async () => {
-  server = await judgedServer()
-  ;({ hooks, mcp, ns, toolsetId } = await furnishJudged(server))
-})
-afterAll(async () => {
-  await assertSound(server)
-  await Promise.all([server.stop(), mcp.close(), hooks.stop()])
-})
-
-const { executed, hook, script, worker } = makeJudgedTools(() => ({ hooks, mcp, ns, server, toolsetId }))
+const { executed, hook, hooks, script, server, worker } = await judgedStand()
 
 describe.concurrent("a hook's endpoint", () => {
   const faults: ReadonlyArray<readonly [fault: string, reply: () => Reply]> = [

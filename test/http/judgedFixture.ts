@@ -1,10 +1,12 @@
 /** Turns of agents whose hooks judge them, what runs of them, and what is left of them in the log. */
+import { afterAll } from "vitest"
 import type { HookPoint } from "../../src/domain/event.ts"
 import { type Received, type Reply, startHookServer } from "../hooks/hookServer.ts"
-import { sharing, startServer, type TestServer } from "../setup/server.ts"
+import { during } from "../setup/during.ts"
+import { sharing, startServer } from "../setup/server.ts"
 import { startMcpServer, usualTools } from "../tools/mcpServer.ts"
 import type { Event } from "./threadFixture.ts"
-import { addToolset, call, fresh, makeWorker, only } from "./toolFixture.ts"
+import { addToolset, assertSound, call, fresh, makeWorker, only } from "./toolFixture.ts"
 
 export type Point = typeof HookPoint.Type
 export const points: ReadonlyArray<Point> = [
@@ -57,34 +59,30 @@ export const ranOnce = (point: Point, denied: boolean) =>
   denied && point.startsWith("before_") ? [] : [{ text: "hello" }]
 
 /** The worker's server for turns that are judged. */
-export const judgedServer = sharing(() => startServer({ idleMs: 50, leaseTtlMs: 20_000 }))
+const judgedServer = sharing(() => startServer({ idleMs: 50, leaseTtlMs: 20_000 }))
 
-/** A server of tools and one of hooks, and the toolset that has the tools. */
-export const furnishJudged = async (server: TestServer) => {
-  const [mcp, hooks] = await Promise.all([startMcpServer({ tools: [...usualTools, picture] }), startHookServer()])
+/** What a file's tests stand on: the worker's server, a server of tools and one of hooks, and the toolset of the tools. */
+export const judgedStand = async () => {
+  const server = await judgedServer()
+  const mcp = await during(startMcpServer({ tools: [...usualTools, picture] }))
+  const hooks = await during(startHookServer())
   const { id: toolsetId, namespace: ns } = await addToolset(server.alpha, { kind: "mcp", url: mcp.url })
-  return { hooks, mcp, ns, toolsetId }
-}
+  afterAll(() => assertSound(server))
 
-/** Of what a file of tests has furnished. */
-export const makeJudgedTools = (
-  of: () => { readonly server: TestServer } & Awaited<ReturnType<typeof furnishJudged>>
-) => {
   const hook = (point: Point, reply: Reply, more: object = {}) => ({
     name: fresh("hook"),
     point,
     ...match(point),
-    processor: { type: "url", url: of().hooks.endpoint(reply).url },
+    processor: { type: "url", url: hooks.endpoint(reply).url },
     ...more
   })
 
-  const worker = (...hooks: ReadonlyArray<object>) =>
-    makeWorker(of().server.alpha, { toolsetIds: [of().toolsetId], hooks })
+  const worker = (...hooks: ReadonlyArray<object>) => makeWorker(server.alpha, { toolsetIds: [toolsetId], hooks })
   /** Inputs of the calls that have run: a tool that only reads may run twice under one id, which is as good as once. */
   const executed = (log: ReadonlyArray<Event>) =>
     only(log, "tool_intent").flatMap(
-      ({ toolCallId }) => of().mcp.calls.find((ran) => ran.toolCallId === toolCallId)?.input ?? []
+      ({ toolCallId }) => mcp.calls.find((ran) => ran.toolCallId === toolCallId)?.input ?? []
     )
-  const script = () => [call(`${of().ns}.echo`, { text: "hello" }), "/say done"]
-  return { executed, hook, script, worker }
+  const script = () => [call(`${ns}.echo`, { text: "hello" }), "/say done"]
+  return { executed, hook, hooks, mcp, ns, script, server, toolsetId, worker }
 }

@@ -1,27 +1,14 @@
 /** Histories of judged turns that were broken off, tried again or summarised: every provider takes them. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { toProviderName } from "../../src/models/toolNames.ts"
 import { allow, ask, deny, type Reply } from "../hooks/hookServer.ts"
-import type { TestServer } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
 import { logOf, submit } from "./threadFixture.ts"
-import { assertSound, leavesMemory, only, outcomes, waitsOf } from "./toolFixture.ts"
-import { makeJudgedStages, says, type Stand, startJudgedProviders, toText } from "./judgedProviderFixture.ts"
+import { leavesMemory, only, outcomes, waitsOf } from "./toolFixture.ts"
+import { judgedProviderStand, says, toText } from "./judgedProviderFixture.ts"
 
-let server: TestServer
-let stand: Stand
-/** Of the tools, as the toolset has them. */
-let ns: string
-beforeAll(async () => {
-  stand = await startJudgedProviders()
-  ;({ ns, server } = stand)
-})
-afterAll(async () => {
-  await assertSound(server)
-  await stand.stop()
-})
-
-const { echo, hook, withEach } = makeJudgedStages(() => stand)
+const stand = await judgedProviderStand()
+const { echo, hook, ns, server, withEach } = stand
 
 describe.concurrent("a judged turn of every provider's models", () => {
   it(

@@ -3,30 +3,17 @@
  * every provider takes. The local providers refuse a call without a result, a result without a call, a lost piece of
  * reasoning, and tools that they could not read.
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { toProviderName } from "../../src/models/toolNames.ts"
 import { allow, ask, deny, type Reply, rewrite } from "../hooks/hookServer.ts"
 import { png } from "../images.ts"
 import { ways } from "../models/servers/ways.ts"
-import type { TestServer } from "../setup/server.ts"
 import { submit, text } from "./threadFixture.ts"
-import { addRole, assertSound, leavesMemory, only, outcomes, resolveWait, told, waitsOf } from "./toolFixture.ts"
-import { makeJudgedStages, says, type Stand, startJudgedProviders, toText } from "./judgedProviderFixture.ts"
+import { addRole, leavesMemory, only, outcomes, resolveWait, told, waitsOf } from "./toolFixture.ts"
+import { judgedProviderStand, says, toText } from "./judgedProviderFixture.ts"
 
-let server: TestServer
-let stand: Stand
-/** Of the tools, as the toolset has them. */
-let ns: string
-beforeAll(async () => {
-  stand = await startJudgedProviders()
-  ;({ ns, server } = stand)
-})
-afterAll(async () => {
-  await assertSound(server)
-  await stand.stop()
-})
-
-const { echo, hook, stageOf, withEach } = makeJudgedStages(() => stand)
+const stand = await judgedProviderStand()
+const { echo, hook, ns, server, stageOf, withEach } = stand
 
 describe.concurrent("a judged turn of every provider's models", () => {
   it(

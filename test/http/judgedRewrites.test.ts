@@ -1,27 +1,11 @@
 /** What hooks put in the place of messages, inputs, outputs and responses. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { allow, deny, type HookServer, type Reply, rewrite } from "../hooks/hookServer.ts"
-import type { TestServer } from "../setup/server.ts"
-import type { McpServer } from "../tools/mcpServer.ts"
+import { assert, describe, it } from "@effect/vitest"
+import { allow, deny, type Reply, rewrite } from "../hooks/hookServer.ts"
 import { text as content } from "./threadFixture.ts"
-import { addRole, assertSound, call, makeWorker, only, outcomes, told, turnOf } from "./toolFixture.ts"
-import { dataOf, furnishJudged, judgedServer, makeJudgedTools } from "./judgedFixture.ts"
+import { addRole, call, makeWorker, only, outcomes, told, turnOf } from "./toolFixture.ts"
+import { dataOf, judgedStand } from "./judgedFixture.ts"
 
-let server: TestServer
-let mcp: McpServer
-let hooks: HookServer
-let ns: string
-let toolsetId: string
-beforeAll(async () => {
-  server = await judgedServer()
-  ;({ hooks, mcp, ns, toolsetId } = await furnishJudged(server))
-})
-afterAll(async () => {
-  await assertSound(server)
-  await Promise.all([server.stop(), mcp.close(), hooks.stop()])
-})
-
-const { executed, hook, worker } = makeJudgedTools(() => ({ hooks, mcp, ns, server, toolsetId }))
+const { executed, hook, hooks, ns, server, toolsetId, worker } = await judgedStand()
 
 describe.concurrent("a rewrite", () => {
   it("of a message is what the model reads; the log keeps what was said", async () => {

@@ -1,13 +1,10 @@
 /** When hooks are asked, and when no more. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { allow, ask, deny, hang, type HookServer, type Reply } from "../hooks/hookServer.ts"
-import type { TestServer } from "../setup/server.ts"
-import type { McpServer } from "../tools/mcpServer.ts"
+import { assert, describe, it } from "@effect/vitest"
+import { allow, ask, deny, hang, type Reply } from "../hooks/hookServer.ts"
 import { eventually } from "../waiting.ts"
 import { ended, logOf, submit } from "./threadFixture.ts"
 import {
   addRole,
-  assertSound,
   begin,
   call,
   leavesMemory,
@@ -19,23 +16,9 @@ import {
   turnOf,
   waitsOf
 } from "./toolFixture.ts"
-import { dataOf, furnishJudged, judgedServer, makeJudgedTools } from "./judgedFixture.ts"
+import { dataOf, judgedStand } from "./judgedFixture.ts"
 
-let server: TestServer
-let mcp: McpServer
-let hooks: HookServer
-let ns: string
-let toolsetId: string
-beforeAll(async () => {
-  server = await judgedServer()
-  ;({ hooks, mcp, ns, toolsetId } = await furnishJudged(server))
-})
-afterAll(async () => {
-  await assertSound(server)
-  await Promise.all([server.stop(), mcp.close(), hooks.stop()])
-})
-
-const { hook, worker } = makeJudgedTools(() => ({ hooks, mcp, ns, server, toolsetId }))
+const { hook, hooks, ns, server, toolsetId, worker } = await judgedStand()
 
 describe.concurrent("hooks", () => {
   it("are not asked about what does not run: denied, unknown, invalid", async () => {

@@ -1,13 +1,9 @@
 /** Keys that keys have made: for how long, for whom, and how they end together. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { Client, sharedServer, type TestServer } from "../setup/server.ts"
+import { assert, describe, it } from "@effect/vitest"
+import { Client, sharedServer } from "../setup/server.ts"
 import { assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
 
-let server: TestServer
-beforeAll(async () => {
-  server = await sharedServer()
-})
-afterAll(() => server.stop())
+const server = await sharedServer()
 
 const later = (ms: number) => new Date(Date.now() + ms).toISOString()
 const hour = 3_600_000

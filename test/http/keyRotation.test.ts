@@ -1,19 +1,13 @@
 /** Keys that take the place of others: what the new one is like, and when the old one ends. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { Client, startServer, type TestServer } from "../setup/server.ts"
+import { assert, describe, it } from "@effect/vitest"
+import { during } from "../setup/during.ts"
+import { Client, startServer } from "../setup/server.ts"
 import { absent, assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
 import { makeAgent } from "./threadFixture.ts"
+import { fresh } from "./toolFixture.ts"
 
-let server: TestServer
-let beside: TestServer
-beforeAll(async () => {
-  server = await startServer()
-  beside = await startServer({ beside: server, name: "beside" })
-})
-afterAll(async () => {
-  await beside.stop()
-  await server.stop()
-})
+const server = await during(startServer())
+const beside = await during(startServer({ beside: server, name: "beside" }))
 
 const hour = 3_600_000
 const later = (ms: number) => new Date(Date.now() + ms).toISOString()
@@ -137,8 +131,9 @@ describe("whoever rotates", () => {
   })
 
   it("gets nothing for an identity that is disabled", async () => {
-    const old = await issue(server.alpha, { identity: "gone@example.com" })
-    await server.alpha.post("/v1/identities/disable", { identity: "gone@example.com" })
+    const identity = `${fresh("gone")}@example.com`
+    const old = await issue(server.alpha, { identity })
+    await server.alpha.post("/v1/identities/disable", { identity })
     refused(await rotate(server.alpha, old.id), 403, "identity_disabled")
   })
 })

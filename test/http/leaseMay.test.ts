@@ -1,17 +1,14 @@
 /** What an agent may do under its lease, as its tools may: asked of a real profile and its roles. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { type LeaseVerdict, makeLeaseMay } from "../../http/leaseMay.ts"
-import { startServer, type TestServer } from "../setup/server.ts"
+import { during } from "../setup/during.ts"
+import { startServer } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
 import { absent } from "./refusals.ts"
 import { addRole, makeWorker } from "./toolFixture.ts"
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server.stop())
+const server = await during(startServer())
 
 const ask = (agentId: string | undefined, tool: string, input: unknown = {}): Promise<LeaseVerdict> =>
   server.runtime.runPromise(

@@ -1,32 +1,14 @@
 /** What requests under a lease cost, and leases that are not to be used, or not to be repeated. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { Client, type TestServer } from "../setup/server.ts"
+import { assert, describe, it } from "@effect/vitest"
+import { Client } from "../setup/server.ts"
 import { countStatements } from "../setup/statements.ts"
-import type { McpServer } from "../tools/mcpServer.ts"
 import { eventually } from "../waiting.ts"
 import { assertRefused as refused } from "./refusals.ts"
 import { ended, logOf, makeThread, text } from "./threadFixture.ts"
-import { addRole, call, type Gate, outcomes, resolveWait, turnOf, waitsOf } from "./toolFixture.ts"
-import { leasedServer, makeLeaseTools, type Repeating, startLeased, statusOf } from "./leaseFixture.ts"
+import { addRole, call, outcomes, resolveWait, turnOf, waitsOf } from "./toolFixture.ts"
+import { type Repeating, statusOf, leaseStand } from "./leaseFixture.ts"
 
-let server: TestServer
-let beside: TestServer
-let mcp: McpServer
-let gate: Gate
-/** What the server of the tool `repeat` says of its lease. */
-let repeating: Repeating
-beforeAll(async () => {
-  server = await leasedServer()
-  ;({ beside, gate, mcp, repeating } = await startLeased(server))
-})
-afterAll(async () => {
-  gate.letAll()
-  await beside.stop()
-  await server.stop()
-  await mcp.close()
-})
-
-const { holding, letGo, worker } = makeLeaseTools(() => ({ gate, mcp, server }))
+const { beside, holding, letGo, mcp, repeating, server, worker } = await leaseStand()
 
 describe("requests under a lease", () => {
   it("cost the database what requests under a key cost, but for its first use", async () => {

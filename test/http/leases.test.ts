@@ -1,34 +1,19 @@
 /** Leases of agents, end to end: an MCP server gets one with a call, and asks the API with it. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Streams } from "../../http/streams/Streams.ts"
 import { AgentLeases, makeAgentLeases } from "../../src/keys/AgentLeases.ts"
 import { body } from "../../src/domain/ids.ts"
 import { createCompleted } from "../../src/operations/rows.ts"
-import { Client, type TestServer } from "../setup/server.ts"
-import { type McpServer, startMcpServer } from "../tools/mcpServer.ts"
+import { Client } from "../setup/server.ts"
+import { startMcpServer } from "../tools/mcpServer.ts"
 import { startTaskServer } from "../tools/taskServer.ts"
 import { eventually } from "../waiting.ts"
 import { absent, assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
 import { ended, logOf, makeAgent, makeThread, text } from "./threadFixture.ts"
-import { addRole, begin, call, type Gate, leavesMemory, makeWorker, outcomes, turnOf } from "./toolFixture.ts"
-import { isLease, leasedServer, makeLeaseTools, object, publicUrl, startLeased, statusOf } from "./leaseFixture.ts"
+import { addRole, begin, call, leavesMemory, makeWorker, outcomes, turnOf } from "./toolFixture.ts"
+import { isLease, object, publicUrl, statusOf, leaseStand } from "./leaseFixture.ts"
 
-let server: TestServer
-let beside: TestServer
-let mcp: McpServer
-let gate: Gate
-beforeAll(async () => {
-  server = await leasedServer()
-  ;({ beside, gate, mcp } = await startLeased(server))
-})
-afterAll(async () => {
-  gate.letAll()
-  await beside.stop()
-  await server.stop()
-  await mcp.close()
-})
-
-const { holding, letGo, worker } = makeLeaseTools(() => ({ gate, mcp, server }))
+const { beside, holding, letGo, mcp, server, worker } = await leaseStand()
 
 describe("a toolset", () => {
   it("asks for leases with `lease`, which is none until it says so", async () => {

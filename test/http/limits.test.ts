@@ -1,26 +1,21 @@
 /** Limits that no test of their own feature holds to: each is taken, and one past it is refused or gone. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { sql } from "kysely"
 import { toUuid } from "../../src/domain/ids.ts"
 import { limits } from "../../src/domain/limits.ts"
-import { startServer, type TestServer } from "../setup/server.ts"
+import { during } from "../setup/during.ts"
+import { startServer } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
 import { absent, assertRefusedAt } from "./refusals.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
 import { fresh } from "./toolFixture.ts"
 
-let server: TestServer
-let agentId: string
-let feedId: string
-beforeAll(async () => {
-  server = await startServer({ idleMs: 100 })
-  agentId = await makeAgent(server.alpha)
-  feedId = (await server.alpha.post("/v1/feeds", { name: "limits" })).body.feed.id
-})
-afterAll(() => server.stop())
+const server = await during(startServer({ idleMs: 100 }))
+const agentId = await makeAgent(server.alpha)
+const feedId = (await server.alpha.post("/v1/feeds", { name: "limits" })).body.feed.id
 
 const tool = (fields: object) => ({ name: "t", inputSchema: { type: "object" }, ...fields })
-const toolset = (fields: object) => ({ kind: "client", namespace: fresh("limits"), tools: [tool(fields)] })
+const toolset = (fields: object) => ({ kind: "client", namespace: "limits", tools: [tool(fields)] })
 const key = (fields: object) => ({ name: "K", kind: "trigger", provider: "slack", scopes: ["run"], ...fields })
 const cron = (expression: string, timezone = "UTC") => ({
   name: "S",
@@ -70,9 +65,10 @@ describe("a body", () => {
       "sampling.maxOutputTokens"
     ]
   ])("may hold %s, and no more", async (_, path, fits, past, place) => {
-    const taken = await server.alpha.post(path, fits)
+    const client = await server.client(await server.workspace(fresh("limits")))
+    const taken = await client.post(path, fits)
     assert.strictEqual(taken.status, 201, taken.text)
-    assertRefusedAt(await server.alpha.post(path, past), 400, "invalid_request", place)
+    assertRefusedAt(await client.post(path, past), 400, "invalid_request", place)
   })
 
   it("may hold 64 agents and 64 feeds of a trigger, and no more", async () => {

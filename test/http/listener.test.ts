@@ -1,51 +1,28 @@
-/** The listener under clients that pipeline, do not read, send slowly, or come in numbers. */
+/** The listener under clients that pipeline, do not read, or send slowly. */
 import { assert, describe, it } from "@effect/vitest"
 import { once } from "node:events"
-import type { IncomingMessage, Server } from "node:http"
-import type { Socket } from "node:net"
 import { paceDefaults } from "../../http/Peers.ts"
 import { RateLimit } from "../../http/RateLimit.ts"
-import { during, send } from "./client.ts"
 import { Line, request } from "./socket.ts"
-import { serve, World } from "./tiny.ts"
+import { serving } from "./tiny.ts"
+import { answered, listenerStand, note, pause, thread } from "./listenerFixture.ts"
 
-const world = new World()
-const { key } = world.issue(["read", "run"])
-/** Requests as the server found them, and the connections that it took. */
-const found: Array<string> = []
-const taken: Array<Socket> = []
-const watch = (server: Server) => {
-  server.prependListener("request", (message: IncomingMessage) => found.push(message.url ?? ""))
-  server.on("connection", (socket: Socket) => taken.push(socket))
-}
-const patient = during(() => serve(world, RateLimit.off, { observe: watch }))
+const { acceptedBy, found, key, watch, world } = listenerStand()
+const patient = await serving(world, RateLimit.off, { observe: watch })
 const pace = { answerMs: 400, idleMs: 400, silenceMs: 400, windowMs: 400, windowBytes: 256, sweepMs: 50 }
-const strict = during(() => serve(world, RateLimit.off, { observe: watch, pace }))
+const strict = await serving(world, RateLimit.off, { observe: watch, pace })
 /** With more patience than a loaded machine takes to turn to a socket. */
-const steady = during(() =>
-  serve(world, RateLimit.off, { observe: watch, pace: { ...pace, silenceMs: 5_000, windowMs: 1_000 } })
-)
+const steady = await serving(world, RateLimit.off, {
+  observe: watch,
+  pace: { ...pace, silenceMs: 5_000, windowMs: 1_000 }
+})
 
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
-/** A request of somebody else is answered: the server has turned to all that came before it. */
-const answered = async (base: string) => assert.strictEqual((await send(`${base}/healthz`)).status, 200)
 const isSpan = (body: unknown): body is { readonly from: number; readonly to: number } =>
   typeof body === "object" && body !== null && "from" in body && "to" in body
-const thread = "thr_01h455vb4pex5vsknk084sn02q"
-const note = (text: string) => JSON.stringify({ content: [{ type: "text", text }] })
-
-/** The server's end of a connection that is made meanwhile. */
-const acceptedBy = async (base: string) => {
-  const before = taken.length
-  const line = new Line(base)
-  await once(line.socket, "connect")
-  while (taken.length === before) await pause(1)
-  return { line, end: taken.at(-1)! }
-}
 
 describe("requests of one connection", () => {
   it("are answered in order, and each begins when the one before was answered", async () => {
-    const line = new Line(patient()).send([60, 0, 30].map((ms) => request("GET", `/v1/pause?ms=${ms}`, key)).join(""))
+    const line = new Line(patient).send([60, 0, 30].map((ms) => request("GET", `/v1/pause?ms=${ms}`, key)).join(""))
     await line.until(({ bodies }) => bodies.length === 3)
     line.close()
     const spans = line.bodies.filter(isSpan)
@@ -56,19 +33,19 @@ describe("requests of one connection", () => {
 
   it("are not even parsed while one before them is unanswered", async () => {
     found.length = 0
-    const line = new Line(patient()).send(
+    const line = new Line(patient).send(
       request("GET", "/v1/pause?ms=400", key) + request("GET", "/v1/pause?ms=0", key).repeat(98)
     )
     while (found.length === 0) await pause(1)
     // Another connection's, which came later, is found and answered meanwhile.
-    await answered(patient())
+    await answered(patient)
     assert.deepStrictEqual(found, ["/v1/pause?ms=400", "/healthz"])
     await line.until(({ statuses }) => statuses.length === 99)
     line.close()
   })
 
   it("of one packet leave others their turn", async () => {
-    const [flood, other] = [new Line(patient()), new Line(patient())]
+    const [flood, other] = [new Line(patient), new Line(patient)]
     await Promise.all([once(flood.socket, "connect"), once(other.socket, "connect")])
     found.length = 0
     flood.send(request("GET", "/healthz").repeat(99))
@@ -84,7 +61,7 @@ describe("requests of one connection", () => {
     "that are %i in a row get a hundred answers: the last one says that the connection ends with it",
     async (many) => {
       found.length = 0
-      const line = await new Line(patient()).send(request("GET", "/healthz").repeat(many)).untilClosed()
+      const line = await new Line(patient).send(request("GET", "/healthz").repeat(many)).untilClosed()
       assert.deepStrictEqual(
         line.statuses,
         Array.from({ length: 100 }, () => 200)
@@ -96,7 +73,7 @@ describe("requests of one connection", () => {
   )
 
   it("that wait for the answers before them may be as many as they like", async () => {
-    const line = new Line(patient())
+    const line = new Line(patient)
     for (let asked = 1; asked <= 250; asked++) {
       line.send(request("GET", "/healthz"))
       await line.until(({ statuses }) => statuses.length === asked)
@@ -126,7 +103,7 @@ describe("requests of one connection", () => {
           : [request("GET", `/v1/threads/${thread}/notes?afterSeq=${i}`, key), `"afterSeq":${i}`]
     })
     const bytes = requests.map(([text]) => text).join("")
-    const line = new Line(patient())
+    const line = new Line(patient)
     await once(line.socket, "connect")
     line.socket.setNoDelay(true)
     for (let at = 0; at < bytes.length; ) {
@@ -145,14 +122,14 @@ describe("requests of one connection", () => {
   })
 
   it("that cannot be parsed end the connection after the answers before them", async () => {
-    const line = await new Line(patient())
+    const line = await new Line(patient)
       .send(`${request("GET", "/v1/pause?ms=20", key)}NONSENSE\r\n\r\n${request("GET", "/healthz")}`)
       .untilClosed()
     assert.deepStrictEqual(line.statuses, [200, 400])
   })
 
   it("may ask for an upgrade, or expect something: they are answered as others", async () => {
-    const line = new Line(patient()).send(
+    const line = new Line(patient).send(
       request("GET", "/healthz", undefined, { headers: ["Connection: Upgrade", "Upgrade: websocket"] }) +
         request("GET", "/healthz", undefined, { headers: ["Expect: the-unexpected"] }).repeat(3) +
         request("GET", "/healthz")
@@ -163,22 +140,22 @@ describe("requests of one connection", () => {
   })
 
   it("that come without end while an answer is not read are not read either", async () => {
-    const { end, line } = await acceptedBy(patient())
+    const { end, line } = await acceptedBy(patient)
     line.socket.pause()
     line.send(request("GET", "/v1/large?kib=16384", key))
     const flood = request("GET", "/healthz").repeat(2_000)
     // What the kernels hold is not the server's: the client's own end tells how much goes no further.
     for (let i = 0; i < 20; i++) line.send(flood)
-    for (let i = 0; i < 20; i++) await answered(patient())
+    for (let i = 0; i < 20; i++) await answered(patient)
     assert.isFalse(end.destroyed)
     assert.isBelow(end.bytesRead, 512 * 1024)
     line.close()
   })
 })
 
-describe("an answer", () => {
+describe("an answer", async () => {
   it("of which nothing is taken for its time ends its connection", async () => {
-    const { end, line } = await acceptedBy(strict())
+    const { end, line } = await acceptedBy(strict)
     line.socket.pause()
     line.send(request("GET", "/v1/large?kib=32768", key))
     await once(end, "close")
@@ -186,10 +163,10 @@ describe("an answer", () => {
   })
 
   const slower = { ...pace, answerMs: 1_500, idleMs: 1_500 }
-  const lenient = during(() => serve(world, RateLimit.off, { observe: watch, pace: slower }))
+  const lenient = await serving(world, RateLimit.off, { observe: watch, pace: slower })
 
   it("that is taken slowly is not cut", async () => {
-    const { end, line } = await acceptedBy(lenient())
+    const { end, line } = await acceptedBy(lenient)
     line.socket.pause()
     line.send(request("GET", "/v1/large?kib=12288", key))
     const began = performance.now()
@@ -206,7 +183,7 @@ describe("an answer", () => {
   })
 
   it("that takes its time to be made is not cut", async () => {
-    const line = new Line(strict()).send(request("GET", `/v1/pause?ms=${3 * pace.answerMs}`, key))
+    const line = new Line(strict).send(request("GET", `/v1/pause?ms=${3 * pace.answerMs}`, key))
     await line.until(({ statuses }) => statuses.length === 1)
     line.close()
     assert.deepStrictEqual(line.statuses, [200])
@@ -221,14 +198,14 @@ describe("a body", () => {
 
   it("that does not come is 408, soon", async () => {
     const began = performance.now()
-    const line = await new Line(strict()).send(`${head(1_000)}{"content":`).untilClosed()
+    const line = await new Line(strict).send(`${head(1_000)}{"content":`).untilClosed()
     assert.deepStrictEqual(line.statuses, [408])
     assert.include(line.text, `"error":"invalid_request"`)
     assert.isBelow(performance.now() - began, 10 * pace.silenceMs)
   })
 
   it("that comes by drops is 408 too", async () => {
-    const line = new Line(strict()).send(`${head(100_000)}{"content":`)
+    const line = new Line(strict).send(`${head(100_000)}{"content":`)
     const drip = setInterval(() => line.send(" "), 40)
     await line.untilClosed()
     clearInterval(drip)
@@ -237,7 +214,7 @@ describe("a body", () => {
 
   it("that comes slowly, but at the least pace, is taken", async () => {
     const body = note("x".repeat(8_000))
-    const line = new Line(steady()).send(head(body.length))
+    const line = new Line(steady).send(head(body.length))
     for (let at = 0; at < body.length; at += 200) {
       await pause(40)
       line.send(body.slice(at, at + 200))
@@ -253,191 +230,12 @@ describe("a body", () => {
   })
 
   it("of a refused request that goes on and on ends with its connection", async () => {
-    const line = new Line(strict()).send(
+    const line = new Line(strict).send(
       request("POST", `/v1/threads/${thread}/notes`, undefined, {
         headers: ["Content-Type: application/json", "Content-Length: 100000"]
       })
     )
     await line.untilClosed()
     assert.deepStrictEqual(line.statuses, [401])
-  })
-})
-
-describe("what clients hold of a node", () => {
-  const MiB = 1024 * 1024
-  const crowded = during(() =>
-    serve(world, RateLimit.off, {
-      observe: watch,
-      room: { answersPerKey: 2, answerBytes: 40 * MiB, bodiesPerKey: 2, bodyBytes: 300_000, shareBytes: 30 * MiB }
-    })
-  )
-  const call = async (made: string, base = crowded()) => {
-    const { body, status } = await send(`${base}/v1/pause?ms=0`, { headers: { authorization: `Bearer ${made}` } })
-    return typeof body === "object" && body !== null && "error" in body
-      ? `${status} ${String(body.error)}`
-      : String(status)
-  }
-  const becomes = async (made: string, answer: string, base = crowded()) => {
-    while ((await call(made, base)) !== answer) await pause(20)
-  }
-  const hoard = async (made: string, kib: number) => {
-    const { end, line } = await acceptedBy(crowded())
-    line.socket.pause()
-    line.send(request("GET", `/v1/large?kib=${kib}`, made))
-    while (end.writableLength === 0) await pause(1)
-    // What was seen of all answers may be 50 ms old.
-    await pause(60)
-    return line
-  }
-  /** A body of which that much has come. */
-  const begin = async (made: string, bytes: number) => {
-    const { end, line } = await acceptedBy(crowded())
-    line.send(
-      request("POST", `/v1/threads/${thread}/notes`, made, {
-        headers: ["Content-Type: application/json", "Content-Length: 1000000"]
-      }) + " ".repeat(bytes)
-    )
-    while (end.bytesRead < bytes) await pause(1)
-    // What is asked later is answered: the body has been counted by then.
-    await answered(crowded())
-    return line
-  }
-
-  it("in answers is counted by key: with two unread the next request is 429, and others' are not", async () => {
-    const [mine, theirs] = [world.issue(["read"]).key, world.issue(["read"]).key]
-    const one = await hoard(mine, 8 * 1024)
-    assert.strictEqual(await call(mine), "200")
-    const two = await hoard(mine, 8 * 1024)
-    assert.strictEqual(await call(mine), "429 rate_limited")
-    assert.strictEqual(await call(theirs), "200")
-    one.close()
-    await becomes(mine, "200")
-    two.close()
-  })
-
-  it("in bytes of answers is counted for all: above it everybody gets 503, until they are read or their connections end", async () => {
-    const lines: Array<Line> = []
-    const quiet = world.issue(["read"]).key
-    // The system's own buffers take some megabytes of each.
-    while ((await call(quiet)) === "200" && lines.length < 20)
-      lines.push(await hoard(world.issue(["read"]).key, 16 * 1024))
-    assert.isAtLeast(lines.length, 3)
-    assert.strictEqual(await call(quiet), "503 runtime_unavailable")
-    assert.strictEqual((await send(`${crowded()}/healthz`)).status, 200)
-    for (const line of lines) line.close()
-    await becomes(quiet, "200")
-  })
-
-  it("in answers to nobody in particular keeps nobody out, and is held once", async () => {
-    await send(`${crowded()}/docs`)
-    const before = process.memoryUsage().arrayBuffers
-    const lines: Array<Line> = []
-    for (let i = 0; i < 40; i++) {
-      const { end, line } = await acceptedBy(crowded())
-      line.socket.pause()
-      line.send(request("GET", "/docs").repeat(4))
-      while (end.writableLength === 0) await pause(1)
-      lines.push(line)
-    }
-    await pause(60)
-    const held = process.memoryUsage().arrayBuffers - before
-    assert.strictEqual(await call(world.issue(["read"]).key), "200")
-    for (const line of lines) line.close()
-    assert.isBelow(held, 40 * MiB)
-  })
-
-  const tight = during(() =>
-    serve(world, RateLimit.off, { observe: watch, room: { answerBytes: 7 * MiB, shareBytes: 4 * MiB } })
-  )
-
-  it("in answers of one key, however much came between two looks, counts for no more than its share", async () => {
-    const [mine, theirs] = [world.issue(["read"]).key, world.issue(["read"]).key]
-    const { end, line } = await acceptedBy(tight())
-    line.socket.pause()
-    line.send(request("GET", "/v1/large?kib=32768", mine))
-    while (end.writableLength < 7 * MiB) await pause(1)
-    await becomes(mine, "429 rate_limited", tight())
-    assert.strictEqual(await call(theirs, tight()), "200")
-    line.close()
-  })
-
-  it("in bodies that are on their way is counted by key: the third is 429", async () => {
-    const [mine, theirs] = [world.issue(["run"]).key, world.issue(["run"]).key]
-    const lines = [await begin(mine, 1_000), await begin(mine, 1_000)]
-    const third = await begin(mine, 1_000)
-    await third.until(({ statuses }) => statuses.length === 1)
-    assert.deepStrictEqual(third.statuses, [429])
-    const other = await begin(theirs, 1_000)
-    assert.deepStrictEqual(other.statuses, [])
-    for (const line of [...lines, third, other]) line.close()
-  })
-
-  it("in bytes of bodies is counted for all: the one that is too much is 503", async () => {
-    const lines = [await begin(world.issue(["run"]).key, 200_000), await begin(world.issue(["run"]).key, 90_000)]
-    for (const line of lines) assert.deepStrictEqual(line.statuses, [])
-    const last = await begin(world.issue(["run"]).key, 20_000)
-    await last.until(({ statuses }) => statuses.length === 1)
-    assert.deepStrictEqual(last.statuses, [503])
-    for (const line of [...lines, last]) line.close()
-  })
-
-  it("in bodies that come whole is nothing", async () => {
-    const made = world.issue(["run"]).key
-    const bodies = Array.from({ length: 20 }, () =>
-      send(`${crowded()}/v1/threads/${thread}/notes`, {
-        method: "POST",
-        body: note("x".repeat(1_000)),
-        headers: { authorization: `Bearer ${made}`, "content-type": "application/json" }
-      })
-    )
-    for (const { status } of await Promise.all(bodies)) assert.strictEqual(status, 200)
-  })
-})
-
-describe("connections", () => {
-  const few = during(() => serve(world, RateLimit.off, { observe: watch, pace: { connections: 3 } }))
-
-  it("above the most are closed at once while all others are answered, and a place that becomes free is taken", async () => {
-    const lines = [await acceptedBy(few()), await acceptedBy(few()), await acceptedBy(few())]
-    const begun = found.length
-    for (const { line } of lines) line.send(request("GET", "/v1/pause?ms=300", key))
-    while (found.length < begun + 3) await pause(1)
-    await new Line(few()).untilClosed()
-    for (const { line } of lines) await line.until(({ statuses }) => statuses.length === 1)
-    const [first] = lines
-    const ended = once(first!.end, "close")
-    first!.line.close()
-    await ended
-    const next = new Line(few()).send(request("GET", "/healthz"))
-    await next.until(({ statuses }) => statuses.length === 1)
-    for (const { line } of lines) line.close()
-    next.close()
-  })
-
-  it("with requests that wait make no room between two of them", async () => {
-    const before = taken.length
-    const lines = [new Line(few()), new Line(few()), new Line(few())].map((line) =>
-      line.send(request("GET", "/healthz").repeat(99))
-    )
-    for (const line of lines) await line.until(({ statuses }) => statuses.length > 0)
-    const others = Array.from({ length: 20 }, () => new Line(few()))
-    for (const line of lines) await line.until(({ statuses }) => statuses.length === 99)
-    for (const line of [...lines, ...others]) line.close()
-    await Promise.all(taken.slice(before).map((end) => end.closed || once(end, "close")))
-  })
-
-  it("on which nothing happens make room, the oldest of whoever has the most: they keep nobody out", async () => {
-    const mine = await acceptedBy(few())
-    mine.line.send(request("GET", "/v1/pause?ms=0", key))
-    await mine.line.until(({ statuses }) => statuses.length === 1)
-    const silent = await acceptedBy(few())
-    const kept = await acceptedBy(few())
-    kept.line.send(request("GET", "/healthz"))
-    await kept.line.until(({ statuses }) => statuses.length === 1)
-    const next = new Line(few()).send(request("GET", "/healthz"))
-    await next.until(({ statuses }) => statuses.length === 1)
-    await silent.line.untilClosed()
-    assert.deepStrictEqual([mine.line.closed, kept.line.closed, next.closed], [false, false, false])
-    for (const line of [mine.line, kept.line, next]) line.close()
   })
 })

@@ -1,10 +1,11 @@
 /** Every list that takes a limit: how many rows it gives without one, and that it takes what its table says. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { pages } from "../../src/domain/limits.ts"
 import { png } from "../images.ts"
-import { type Client, startServer, type TestServer } from "../setup/server.ts"
+import { during } from "../setup/during.ts"
+import { startServer } from "../setup/server.ts"
 import { type Operation, operations, titleOf } from "./document.ts"
-import { furnish, type Ids, pathWith } from "./everything.ts"
+import { furnish, pathWith } from "./everything.ts"
 import { text } from "./threadFixture.ts"
 
 const memory = { memory: "memoryEntries", "memory/entry/versions": "memoryVersions" } as const
@@ -49,15 +50,9 @@ const isList = ({ parameters, path }: Operation) =>
   parameters.some(({ name }) => name === "limit") && !path.endsWith("/search")
 const lists = operations.filter(isList)
 
-let server: TestServer
-let client: Client
-let ids: Ids
-beforeAll(async () => {
-  server = await startServer()
-  client = await server.client(await server.workspace("lists"))
-  ids = await furnish(client)
-})
-afterAll(() => server.stop())
+const server = await during(startServer())
+const client = await server.client(await server.workspace("lists"))
+const ids = await furnish(client)
 
 const made = async (path: string, body: object) => {
   const answer = await client.post(path, body)

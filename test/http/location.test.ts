@@ -1,16 +1,13 @@
 /** Whatever a POST creates says where it is, also when the request comes again. */
-import { afterAll, assert, beforeAll, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import { locationOf } from "../../http/location.ts"
-import { sharedServer, type TestServer } from "../setup/server.ts"
+import { sharedServer } from "../setup/server.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
+import { fresh } from "./toolFixture.ts"
 
 const tinyPng = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVQI12P4DwABAQEAG7buVgAAAABJRU5ErkJggg=="
 
-let server: TestServer
-beforeAll(async () => {
-  server = await sharedServer()
-})
-afterAll(() => server.stop())
+const server = await sharedServer()
 
 it("a repeated request has the Location of the first", async () => {
   const { alpha } = server
@@ -19,7 +16,7 @@ it("a repeated request has the Location of the first", async () => {
   const thread = await makeThread(alpha, agentId)
   await submit(alpha, thread, "/fail model_error on purpose")
   await logOf(alpha, thread, ended(1))
-  const feedId = (await alpha.post("/v1/feeds", { name: "news" })).body.feed.id
+  const feedId = (await alpha.post("/v1/feeds", { name: fresh("news") })).body.feed.id
   const schedule = {
     name: "S",
     trigger: { type: "interval", seconds: 3_600 },
@@ -29,7 +26,7 @@ it("a repeated request has the Location of the first", async () => {
   const schedules = `/v1/agents/${agentId}/schedules`
   const scheduleId = (await alpha.post(schedules, schedule)).body.schedule.id
   const requests: ReadonlyArray<readonly [string, object]> = [
-    ["/v1/feeds", { name: "more" }],
+    ["/v1/feeds", { name: fresh("more") }],
     [`/v1/feeds/${feedId}/messages`, { messages: [{ text: `"id":"inp_00000000000000000000000000"` }] }],
     [schedules, { ...schedule, name: "T" }],
     [`${schedules}/${scheduleId}/run`, {}],
@@ -42,8 +39,8 @@ it("a repeated request has the Location of the first", async () => {
     [`/v1/threads/${thread}/messages`, { content: text("Hello") }]
   ]
   for (const [path, body] of requests) {
-    const first = await alpha.post(path, body, { "idempotency-key": "one" })
-    const again = await alpha.post(path, body, { "idempotency-key": "one" })
+    const key = { "idempotency-key": fresh("one") }
+    const [first, again] = [await alpha.post(path, body, key), await alpha.post(path, body, key)]
     assert.deepStrictEqual(
       [first.status, again.status, again.headers.get("idempotency-replayed")],
       [201, 201, "true"],

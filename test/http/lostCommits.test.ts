@@ -6,7 +6,7 @@
  * Y1. The client asks again under its key, and what was sent is there once.
  * Y2. What was taken and not told of is sent again after a minute, under the same id: at least once, and told of.
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { sql } from "kysely"
 import type pg from "pg"
@@ -14,8 +14,9 @@ import { Database, DatabaseUnavailable, type Statement } from "../../src/databas
 import { toUuid } from "../../src/domain/ids.ts"
 import { limits } from "../../src/domain/limits.ts"
 import { draws } from "../actors/crashes.ts"
-import { type HookServer, json, type Reply, startHookServer, status } from "../hooks/hookServer.ts"
-import { type Client, startServer, type TestServer } from "../setup/server.ts"
+import { json, type Reply, startHookServer, status } from "../hooks/hookServer.ts"
+import { during } from "../setup/during.ts"
+import { type Client, startServer } from "../setup/server.ts"
 import { until } from "../waiting.ts"
 import { logOf, makeAgent } from "./threadFixture.ts"
 import { fresh, only } from "./toolFixture.ts"
@@ -67,16 +68,8 @@ const losing = Layer.effect(
   })
 )
 
-let server: TestServer
-let hooks: HookServer
-beforeAll(async () => {
-  hooks = await startHookServer()
-  server = await startServer({ database: losing })
-})
-afterAll(async () => {
-  await server.stop()
-  await hooks.stop()
-})
+const hooks = await during(startHookServer())
+const server = await during(startServer({ database: losing }))
 
 interface Space {
   readonly workspace: string

@@ -2,11 +2,12 @@
  * Streams of a node that has missed hints: once the bus says "look", watchers of a thread have lost nothing, and others
  * are told of a gap.
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { Bus } from "../../src/bus/Bus.ts"
 import { type InProcess, makeInProcess } from "../../src/bus/inProcess.ts"
-import { startServer, type TestServer } from "../setup/server.ts"
+import { during } from "../setup/during.ts"
+import { startServer } from "../setup/server.ts"
 import { Watcher } from "./sse.ts"
 import { ended, logOf, makeAgent, makeThread, submit } from "./threadFixture.ts"
 
@@ -27,13 +28,8 @@ const bus = Layer.effect(
   })
 )
 
-let server: TestServer
-let agentId: string
-beforeAll(async () => {
-  server = await startServer({ bus })
-  agentId = await makeAgent(server.alpha)
-})
-afterAll(() => server.stop())
+const server = await during(startServer({ bus }))
+const agentId = await makeAgent(server.alpha)
 
 const watch = (path: string) => Watcher.open(server.base, path, server.alpha.token!)
 

@@ -2,18 +2,12 @@
  * A response of many calls, whose schema takes long over each input: its thread is not held for as long as they would
  * take.
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { sharedServer, type TestServer } from "../setup/server.ts"
+import { afterAll, assert, describe, it } from "@effect/vitest"
+import { sharedServer } from "../setup/server.ts"
 import { addToolset, assertSound, call, makeWorker, only, outcomes, turnOf } from "./toolFixture.ts"
 
-let server: TestServer
-beforeAll(async () => {
-  server = await sharedServer()
-})
-afterAll(async () => {
-  await assertSound(server)
-  await server.stop()
-})
+const server = await sharedServer()
+afterAll(() => assertSound(server))
 
 const worker = async (inputSchema: object) => {
   const { id, namespace } = await addToolset(server.alpha, { kind: "client", tools: [{ name: "ask", inputSchema }] })

@@ -1,18 +1,14 @@
 /** Memory over HTTP: entries, what writes compare, how they are found, and who may read and write them. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { limits } from "../../src/domain/limits.ts"
 import { toUuid } from "../../src/domain/ids.ts"
-import { type Client, sharedServer, type TestServer } from "../setup/server.ts"
+import { type Client, sharedServer } from "../setup/server.ts"
 import { assertRefused } from "./refusals.ts"
 import { another, makeStores, query, Store } from "./memoryFixture.ts"
+import { fresh } from "./toolFixture.ts"
 
-let server: TestServer
-beforeAll(async () => {
-  server = await sharedServer()
-})
-afterAll(() => server.stop())
-
-const { ofAgent, ofWorkspace, stores } = makeStores(() => server)
+const server = await sharedServer()
+const { ofAgent, ofWorkspace, stores } = makeStores(server)
 
 describe.each(Object.entries(stores))("%s", (_, open) => {
   it("keeps a note until it is changed and deleted", async () => {
@@ -219,8 +215,9 @@ it("reads need the scope read, and writes the scope write", async () => {
   assertRefused(await reader.put("k", "v"), 403, "permission_denied")
   assertRefused(await reader.delete("k"), 403, "permission_denied")
   assertRefused(await writer.get("k"), 403, "permission_denied")
-  assert.strictEqual((await writer.put("scoped", "v")).status, 201)
-  assert.strictEqual((await reader.get("scoped")).status, 200)
+  const key = fresh("scoped")
+  assert.strictEqual((await writer.put(key, "v")).status, 201)
+  assert.strictEqual((await reader.get(key)).status, 200)
 })
 
 it("a write takes one statement, and so does a read", async () => {

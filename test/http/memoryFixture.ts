@@ -46,16 +46,15 @@ export class Store {
 export const another = "mver_01m7y1svs7e0087pe32vr71000"
 
 /** Of the server that a file of tests has started. */
-export const makeStores = (server: () => TestServer) => {
+export const makeStores = (server: TestServer) => {
   const run = <A>(work: (db: Parameters<Parameters<TestServer["database"]["run"]>[1]>[0]) => Promise<A>) =>
-    server().runtime.runPromise(server().database.run("test", work))
-  const ofAgent = async (client = server().alpha) => {
+    server.runtime.runPromise(server.database.run("test", work))
+  const ofAgent = async (client = server.alpha) => {
     const agentId = await makeAgent(client)
     return new Store(client, `/v1/agents/${agentId}/memory`)
   }
   /** The workspace's, of a workspace of its own. */
-  const ofWorkspace = async () =>
-    new Store(await server().client(await server().workspace(fresh("memory"))), "/v1/memory")
+  const ofWorkspace = async () => new Store(await server.client(await server.workspace(fresh("memory"))), "/v1/memory")
   const stores = { "an agent's store": () => ofAgent(), "the workspace's store": ofWorkspace }
   return { ofAgent, ofWorkspace, run, stores }
 }

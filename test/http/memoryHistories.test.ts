@@ -2,9 +2,9 @@
  * Histories of memory entries: many clients compare and set on two nodes at once, and what they were told has to fit
  * one chain of versions, in the order of real time. Crash points (crashing.ts) of the tools that write.
  */
-import { afterAll, assert, beforeAll, it } from "@effect/vitest"
-import type { TestServer } from "../setup/server.ts"
-import { type Nodes, startNodes, withEachCrash } from "./crashing.ts"
+import { assert, it } from "@effect/vitest"
+import { during } from "../setup/during.ts"
+import { startNodes, withEachCrash } from "./crashing.ts"
 import { ended, logOf, text } from "./threadFixture.ts"
 import { call, fresh, makeWorker, outcomes } from "./toolFixture.ts"
 
@@ -14,16 +14,10 @@ const clients = 16
 /** As many writes of one entry as its versions are kept for. */
 const mostWrites = 100 - clients
 
-let nodes: Nodes
-let server: TestServer
-let other: TestServer
-beforeAll(async () => {
-  // Each commit of a turn counts.
-  nodes = await startNodes(({ actor }) => actor.kind === "thread")
-  server = nodes.first
-  other = nodes.second
-})
-afterAll(() => nodes.stop())
+// Each commit of a turn counts.
+const nodes = await during(startNodes(({ actor }) => actor.kind === "thread"))
+const server = nodes.first
+const other = nodes.second
 
 interface Told {
   readonly what: "put" | "delete" | "get"

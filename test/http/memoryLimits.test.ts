@@ -1,18 +1,13 @@
 /** How much memory holds, and what it refuses. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { sql } from "kysely"
 import { limits } from "../../src/domain/limits.ts"
-import { sharedServer, type TestServer } from "../setup/server.ts"
+import { sharedServer } from "../setup/server.ts"
 import { assertRefused } from "./refusals.ts"
 import { another, makeStores, Store } from "./memoryFixture.ts"
 
-let server: TestServer
-beforeAll(async () => {
-  server = await sharedServer()
-})
-afterAll(() => server.stop())
-
-const { ofAgent, ofWorkspace, run } = makeStores(() => server)
+const server = await sharedServer()
+const { ofAgent, ofWorkspace, run } = makeStores(server)
 
 describe("limits", () => {
   it("a value has 40 KiB after decoding, and no byte more", async () => {

@@ -1,23 +1,19 @@
 /** Memory as agents use it: by the tools of the family, and by requests under their leases. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { memoryFamily } from "../../actors/thread/tools/families/memory.ts"
 import { noUsage } from "../../src/domain/usage.ts"
 import { freshId } from "../../src/seed.ts"
-import { startServer, type TestServer } from "../setup/server.ts"
+import { during } from "../setup/during.ts"
+import { startServer } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
 import { makeFamilyUsers, returned } from "./ofAgentsFixture.ts"
 import { assertRefused } from "./refusals.ts"
 import { ended, logOf } from "./threadFixture.ts"
 import { addRole, call, fresh, turnOf } from "./toolFixture.ts"
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer({ idleMs: 200 })
-})
-afterAll(() => server.stop())
-
-const family = makeFamilyUsers(() => server, "memory")
+const server = await during(startServer({ idleMs: 200 }))
+const family = makeFamilyUsers(server, "memory")
 const { ruled, use, worker } = family
 
 const put = (key: string, value: string, more: object = {}) => call("memory.put", { key, value, ...more })

@@ -1,20 +1,16 @@
 /** Versions of entries of memory. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { sql } from "kysely"
 import { forgetMemory } from "../../src/memory/forgetting.ts"
 import { limits } from "../../src/domain/limits.ts"
-import { startServer, type TestServer } from "../setup/server.ts"
+import { during } from "../setup/during.ts"
+import { startServer } from "../setup/server.ts"
 import { assertRefused } from "./refusals.ts"
 import { another, makeStores, query } from "./memoryFixture.ts"
 
 /** Of its own: a test counts what is forgotten of all there is. */
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server.stop())
-
-const { ofWorkspace, run, stores } = makeStores(() => server)
+const server = await during(startServer())
+const { ofWorkspace, run, stores } = makeStores(server)
 
 describe.each(Object.entries(stores))("versions in %s", (_, open) => {
   it("are one chain, through deletes as well, and hold what was written", async () => {

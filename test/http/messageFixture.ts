@@ -7,9 +7,9 @@ export const decodeSubmitted = Schema.decodeUnknownSync(SubmittedMessage, { onEx
 export const image = (digit: string) => ({ type: "image", imageId: `img_${digit.repeat(64).slice(0, 64)}` })
 
 /** Of the server that a file of tests has started. */
-export const makeMessageTools = (server: () => TestServer) => {
+export const makeMessageTools = (server: TestServer) => {
   const send = (threadId: string, body: unknown, headers?: Record<string, string>) =>
-    server().alpha.post(`/v1/threads/${threadId}/messages`, body, headers)
-  const lastSeqOf = async (threadId: string) => (await server().alpha.get(`/v1/threads/${threadId}`)).body.lastSeq
+    server.alpha.post(`/v1/threads/${threadId}/messages`, body, headers)
+  const lastSeqOf = async (threadId: string) => (await server.alpha.get(`/v1/threads/${threadId}`)).body.lastSeq
   return { lastSeqOf, send }
 }

@@ -1,28 +1,19 @@
 /** Messages: what is taken, what is refused, and the same one sent twice. */
 import { assert, describe, it } from "@effect/vitest"
-import { afterAll, beforeAll } from "vitest"
-import { type Client, sharedServer, type TestServer } from "../setup/server.ts"
+import { sharedServer } from "../setup/server.ts"
 import { raw } from "./client.ts"
 import { assertInvalid, assertRefused } from "./refusals.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
 import { decodeSubmitted, image, makeMessageTools } from "./messageFixture.ts"
 
-let server: TestServer
-let alpha: Client
-let agentId: string
-let quiet: string
-let busy: string
-beforeAll(async () => {
-  server = await sharedServer()
-  alpha = server.alpha
-  agentId = await makeAgent(alpha)
-  quiet = await makeThread(alpha, agentId)
-  busy = await makeThread(alpha, agentId)
-  await submit(alpha, busy, "/wait 600s\nbusy")
-})
-afterAll(() => server.stop())
+const server = await sharedServer()
+const alpha = server.alpha
+const agentId = await makeAgent(alpha)
+const quiet = await makeThread(alpha, agentId)
+const busy = await makeThread(alpha, agentId)
+await submit(alpha, busy, "/wait 600s\nbusy")
 
-const { lastSeqOf, send } = makeMessageTools(() => server)
+const { lastSeqOf, send } = makeMessageTools(server)
 
 describe("submitting a message", () => {
   it("serialises its content once, for its row and its answer", async () => {

@@ -5,8 +5,8 @@ import { createServer } from "node:net"
 import { once } from "node:events"
 import { layerAt, makeRendered } from "../../http/metrics.ts"
 import { RateLimit } from "../../http/RateLimit.ts"
-import { during, send } from "./client.ts"
-import { serve, World } from "./tiny.ts"
+import { send } from "./client.ts"
+import { serving, World } from "./tiny.ts"
 
 /** What a node says while its metrics have a listener of their own there. */
 const at = <A>(port: number, work: (logs: ReadonlyArray<string>) => Promise<A>) => {
@@ -26,7 +26,7 @@ const at = <A>(port: number, work: (logs: ReadonlyArray<string>) => Promise<A>) 
   )
 }
 
-describe("the text of all metrics", () => {
+describe("the text of all metrics", async () => {
   it("is made at most once a second, and is the same bytes to all who ask in between", () => {
     let [now, made] = [0, 0]
     const text = makeRendered(
@@ -42,12 +42,12 @@ describe("the text of all metrics", () => {
   })
 
   const world = new World()
-  const base = during(() => serve(world, RateLimit.off))
+  const base = await serving(world, RateLimit.off)
 
   it("does not change within a second, whatever happens", async () => {
-    const first = await send(`${base()}/metrics`)
-    await send(`${base()}/healthz`)
-    const second = await send(`${base()}/metrics`)
+    const first = await send(`${base}/metrics`)
+    await send(`${base}/healthz`)
+    const second = await send(`${base}/metrics`)
     assert.strictEqual(second.text, first.text)
     assert.match(second.headers.get("content-type") ?? "", /^text\/plain; version=0\.0\.4/)
   })

@@ -1,16 +1,13 @@
 /** Who may choose which model, and which model a thread shows. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
+import { during } from "../setup/during.ts"
 import type { Client } from "../setup/server.ts"
-import { startServer, type TestServer } from "../setup/server.ts"
+import { startServer } from "../setup/server.ts"
 import { assertRefused } from "./refusals.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
 
-let server: TestServer
-let writer: Client
-let runner: Client
-let agentId: string
-beforeAll(async () => {
-  server = await startServer({
+const server = await during(
+  startServer({
     models: {
       env: {},
       modelsFile: {
@@ -18,11 +15,10 @@ beforeAll(async () => {
       }
     }
   })
-  writer = server.alpha
-  runner = await server.client(server.workspaces.alpha, { scopes: ["read", "run"] })
-  agentId = await makeAgent(writer, ["troupe/scripted-paid", "troupe/scripted-small"])
-})
-afterAll(() => server.stop())
+)
+const writer = server.alpha
+const runner = await server.client(server.workspaces.alpha, { scopes: ["read", "run"] })
+const agentId = await makeAgent(writer, ["troupe/scripted-paid", "troupe/scripted-small"])
 
 const send = (client: Client, threadId: string, more: object) =>
   client.post(`/v1/threads/${threadId}/messages`, { content: text("hello"), ...more })

@@ -1,12 +1,8 @@
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { sharedServer, type TestServer } from "../setup/server.ts"
+import { assert, describe, it } from "@effect/vitest"
+import { sharedServer } from "../setup/server.ts"
 import { assertRefused as refused } from "./refusals.ts"
 
-let server: TestServer
-beforeAll(async () => {
-  server = await sharedServer()
-})
-afterAll(() => server.stop())
+const server = await sharedServer()
 
 describe("the catalogue of models", () => {
   it("lists the scripted models as the contract describes them", async () => {

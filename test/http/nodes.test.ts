@@ -1,96 +1,18 @@
-/**
- * Two nodes on one database and one bus: whichever is asked, the answer is the same; with the wires between them cut,
- * nearly.
- */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+/** Two nodes on one database and one bus: whichever is asked, the answer is the same. */
+import { assert, describe, it } from "@effect/vitest"
 import { sql } from "kysely"
-import { Placement } from "../../actors/Placement.ts"
-import { Sweep } from "../../actors/Sweep.ts"
-import { Bus } from "../../src/bus/Bus.ts"
-import { NoAnswer } from "../../src/bus/hints.ts"
-import { type InProcess, makeInProcess } from "../../src/bus/inProcess.ts"
 import { toUuid } from "../../src/domain/ids.ts"
-import { Lease } from "../../src/journal/Lease.ts"
-import { hasShard, shardOf } from "../../src/journal/shard.ts"
 import { clearDeleted } from "../../src/threads/deleting.ts"
-import { type Client, startServer, type TestServer } from "../setup/server.ts"
+import { type Client, startServer } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
 import { assertRefused as refused } from "./refusals.ts"
 import { Watcher } from "./sse.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
+import { fresh } from "./toolFixture.ts"
+import { nodesStand } from "./nodesFixture.ts"
 
-/** While cut, nothing gets from node to node. */
-let isCut = false
-let shared: InProcess
-const busOf = () => {
-  const mine = new Set<string>()
-  return Layer.effect(
-    Bus,
-    Effect.gen(function* () {
-      shared ??= yield* makeInProcess()
-      return Bus.of({
-        ...shared,
-        serve: (incarnation, answer) => {
-          mine.add(incarnation)
-          return shared.serve(incarnation, answer)
-        },
-        request: (to, message, timeoutMs) =>
-          isCut && !mine.has(to)
-            ? Effect.fail(new NoAnswer({ incarnation: to, reason: "away" }))
-            : shared.request(to, message, timeoutMs),
-        publish: (hint) => {
-          if (!isCut) shared.publish(hint)
-        },
-        wake: (shard) => {
-          if (!isCut) shared.wake(shard)
-        },
-        authChanged: () => {
-          if (!isCut) shared.authChanged()
-        },
-        nodesChanged: () => {
-          if (!isCut) shared.nodesChanged()
-        },
-        state: () => (isCut ? "disconnected" : "connected")
-      })
-    })
-  )
-}
-const cutting = async <A>(work: () => Promise<A>) => {
-  isCut = true
-  return work().finally(() => {
-    isCut = false
-  })
-}
-
-let a: TestServer
-let b: TestServer
-/** The same credential at both. */
-let atA: Client
-let atB: Client
-let agentId: string
-let began: number
-const twin = (client: Client) => b.at(client)
-beforeAll(async () => {
-  began = Date.now()
-  a = await startServer({ bus: busOf(), name: "a" })
-  b = await startServer({ bus: busOf(), name: "b", beside: a })
-  atA = a.alpha
-  atB = twin(atA)
-  agentId = await makeAgent(atA)
-  await eventually(async () => (await atA.get("/v1/nodes")).body.nodes.length === 2, "there are 2 nodes")
-})
-afterAll(async () => {
-  await b.stop()
-  await a.stop()
-})
-
-const ownerOf = (threadId: string) =>
-  a.runtime.runPromise(
-    a.database.run("test.owner", (db) =>
-      db.selectFrom("heads").select(["owner", "epoch"]).where("id", "=", toUuid(threadId)).executeTakeFirstOrThrow()
-    )
-  )
+const began = Date.now()
+const { a, agentId, atA, atB, b, busLayer, cutting, ownerOf, twin } = await nodesStand()
 
 describe("the list of nodes", () => {
   it("is the same from every node: names, lives, shards, actors, and how they do", async () => {
@@ -130,7 +52,7 @@ describe("the list of nodes", () => {
   })
 
   it("shows two nodes that have one name, and one that is gone no more", async () => {
-    const c = await startServer({ bus: busOf(), name: "a", beside: a })
+    const c = await startServer({ bus: busLayer(), name: "a", beside: a })
     const nodes = async () => (await atA.get("/v1/nodes")).body.nodes
     await eventually(async () => (await nodes()).length === 3, "there are 3 nodes")
     assert.deepStrictEqual(
@@ -289,12 +211,13 @@ describe("a credential", () => {
   })
 
   it("of an identity that is disabled on one node opens nothing on any, nor does an agent of it", async () => {
-    const mine = await a.client(a.workspaces.alpha, { identity: "ida" })
+    const identity = fresh("ida")
+    const mine = await a.client(a.workspaces.alpha, { identity })
     const there = twin(mine)
     assert.strictEqual((await there.get("/v1/auth")).status, 200)
-    const theirs = await makeAgent(atA, ["troupe/scripted"], { identity: "ida" })
+    const theirs = await makeAgent(atA, ["troupe/scripted"], { identity })
     const threadId = await makeThread(atB, theirs)
-    await atA.post("/v1/identities/disable", { identity: "ida" })
+    await atA.post("/v1/identities/disable", { identity })
     await eventually(async () => (await there.get("/v1/auth")).status === 403, "it is refused there", 5_000)
     await eventually(
       async () => (await atB.post(`/v1/threads/${threadId}/messages`, { content: text("A") })).status === 403,
@@ -325,124 +248,5 @@ describe("an identity that nobody has named before", () => {
           true
         )
     }
-  })
-})
-
-describe("with the wires between the nodes cut", () => {
-  it("a submit is acknowledged as queued and runs within two seconds, once, in order, on its owner", async () => {
-    const threadId = await makeThread(atA, agentId)
-    const owner = await ownerOf(threadId)
-    const started = performance.now()
-    const answers = await cutting(async () => {
-      const first = await atB.post(
-        `/v1/threads/${threadId}/messages`,
-        { content: text("one") },
-        { "idempotency-key": "k" }
-      )
-      // Whoever sends it again, to whom ever, gets the same answer.
-      for (const client of [atB, atA, atB]) {
-        const again = await client.post(
-          `/v1/threads/${threadId}/messages`,
-          { content: text("one") },
-          { "idempotency-key": "k" }
-        )
-        assert.deepStrictEqual(
-          [again.status, again.text, again.headers.get("idempotency-replayed")],
-          [201, first.text, "true"]
-        )
-      }
-      refused(
-        await atA.post(`/v1/threads/${threadId}/messages`, { content: text("other") }, { "idempotency-key": "k" }),
-        422,
-        "idempotency_key_reused"
-      )
-      const second = await submit(atB, threadId, "two")
-      // It can be seen where it waits, or in the log by now.
-      for (const client of [atA, atB]) {
-        const seen = await client.get(`/v1/threads/${threadId}/queue/${second.id}`)
-        assert.deepStrictEqual(
-          [seen.status, seen.body.id, seen.body.content, seen.body.turnId],
-          [200, second.id, second.content, second.turnId]
-        )
-      }
-      return [first.body, second, await submit(atA, threadId, "three")]
-    })
-    assert.isBelow(performance.now() - started, 1_000)
-    assert.deepStrictEqual(
-      answers.slice(0, 2).map(({ state }) => state),
-      ["queued", "queued"]
-    )
-    const log = await logOf(atB, threadId, ended(3))
-    assert.isBelow(performance.now() - started, 2_500)
-    assert.deepStrictEqual(
-      log.filter(({ type }) => type === "user_message").map(({ inputId }) => inputId),
-      answers.map(({ id }) => id)
-    )
-    assert.deepStrictEqual(await ownerOf(threadId), owner)
-  })
-
-  it("what depends on the thread's state is 503, and says when to come back", async () => {
-    const threadId = await makeThread(atA, agentId)
-    const { turnId } = await submit(atA, threadId, "A\n/wait 20s")
-    const path = `/v1/threads/${threadId}`
-    const asked = await cutting(() =>
-      Promise.all([
-        atB.post(`${path}/messages`, { content: text("B"), expectedTurnId: turnId }),
-        atB.post(`${path}/cancel`),
-        atB.post(`${path}/retry`),
-        atB.patch(`${path}/queue/inp_${"0".repeat(26)}`, { content: text("C") })
-      ])
-    )
-    for (const answer of asked) {
-      refused(answer, 503, "runtime_unavailable")
-      assert.strictEqual(answer.headers.get("retry-after"), String(answer.body.retryAfterSeconds))
-    }
-    assert.strictEqual((await atB.post(`${path}/cancel`)).status, 200)
-  })
-
-  it("reads go on as before", async () => {
-    const threadId = await makeThread(atA, agentId)
-    await cutting(async () => {
-      const poll = atB.get(`/v1/threads/${threadId}/events?waitSeconds=10&afterSeq=2`)
-      const { seq } = await submit(atA, threadId, "A")
-      assert.isAtLeast((await atB.get(`/v1/threads/${threadId}`)).body.lastSeq, seq)
-      assert.strictEqual((await poll).body.events[0].type, "turn_completed")
-    })
-  })
-})
-
-describe("a node that is stopped", () => {
-  it("leaves nothing behind: what it had runs on the other within two seconds", async () => {
-    const c = await startServer({ bus: busOf(), name: "c", beside: a })
-    const atC = c.at(atA)
-    await eventually(async () => (await atA.get("/v1/nodes")).body.nodes.length === 3, "there are 3 nodes")
-    const threads = await Promise.all(Array.from({ length: 8 }, () => makeThread(atC, agentId)))
-    const mine = await c.runtime.runPromise(
-      Effect.map(Placement, (placement) => threads.every((id) => hasShard(placement.mine(), shardOf(id))))
-    )
-    assert.isTrue(mine, "born on a node, in its shards")
-    for (const threadId of threads)
-      await submit(
-        atC,
-        threadId,
-        "A\n/wait 400ms\n/call nope {}\n/then\n/wait 400ms\n/call nope {}\n/then\n/wait 400ms\n/call nope {}\n/then\n/wait 400ms"
-      )
-    const stopping = performance.now()
-    const stopped = c.runtime
-      .runPromise(
-        Effect.gen(function* () {
-          yield* (yield* Sweep).drain(10_000)
-          yield* (yield* Lease).leave
-        })
-      )
-      .then(c.stop)
-    for (const threadId of threads) await submit(atB, threadId, "B")
-    await stopped
-    for (const threadId of threads) await logOf(atB, threadId, ended(2))
-    assert.isBelow(performance.now() - stopping, 5_000)
-    const live = (await atA.get("/v1/nodes")).body.nodes.map(({ incarnation }: { incarnation: string }) =>
-      toUuid(incarnation)
-    )
-    for (const threadId of threads) assert.include([null, ...live], (await ownerOf(threadId)).owner)
   })
 })

@@ -1,21 +1,17 @@
 /** Whole numbers of a request as large as the document allows, which no column may be too narrow to be compared with. */
-import { afterAll, assert, beforeAll, it } from "@effect/vitest"
-import { startServer, type TestServer } from "../setup/server.ts"
+import { assert, it } from "@effect/vitest"
+import { during } from "../setup/during.ts"
+import { startServer } from "../setup/server.ts"
 import { isIn, type Operation, operations, schemaOf, titleOf } from "./document.ts"
 import type { Schema } from "./jsonSchema.ts"
-import { furnish, type Ids, pathWith } from "./everything.ts"
+import { furnish, pathWith } from "./everything.ts"
 
 const isLarge = (parameter: Schema) => schemaOf(parameter).format === "int64"
 const numbersOf = ({ parameters }: Operation) => parameters.filter(isLarge)
 const counted = operations.filter((operation) => operation.method === "GET" && numbersOf(operation).length > 0)
 
-let server: TestServer
-let ids: Ids
-beforeAll(async () => {
-  server = await startServer()
-  ids = await furnish(server.alpha)
-})
-afterAll(() => server.stop())
+const server = await during(startServer())
+const ids = await furnish(server.alpha)
 
 it.each(counted.map((operation) => [titleOf(operation), operation] as const))("%s", async (_, operation) => {
   const isStream = operation.path.endsWith("/stream")

@@ -12,19 +12,19 @@ export const returned = (log: ReadonlyArray<Event>) =>
   ) as ReadonlyArray<any>
 
 /** Of the server that a file of tests has started; the first family is the one that is looked at. */
-export const makeFamilyUsers = (server: () => TestServer, ...families: ReadonlyArray<string>) => {
-  const worker = (profile: object = {}, client = server().alpha) =>
+export const makeFamilyUsers = (server: TestServer, ...families: ReadonlyArray<string>) => {
+  const worker = (profile: object = {}, client = server.alpha) =>
     makeWorker(client, { families, familyExposure: "always", ...profile })
 
   /** What the calls of one turn return, each in a response of its own. */
   const useBy = async (client: Client, agentId: string, ...lines: ReadonlyArray<string>) =>
     returned(await turnOf(client, agentId, ...lines.flatMap((line, i) => (i === 0 ? [line] : ["/then", line]))))
-  const use = (agentId: string, ...lines: ReadonlyArray<string>) => useBy(server().alpha, agentId, ...lines)
+  const use = (agentId: string, ...lines: ReadonlyArray<string>) => useBy(server.alpha, agentId, ...lines)
 
   /** A workspace with a rule of its own for what agents do, if it names any: who looks after it, and its id. */
   const ruled = async (actions: ReadonlyArray<string>, require = true) => {
-    const id = await server().workspace(fresh("ruled"))
-    const admin = await server().client(id)
+    const id = await server.workspace(fresh("ruled"))
+    const admin = await server.client(id)
     const rules = actions.length === 0 ? [] : [{ actions, principals: ["agent"], require }]
     assert.strictEqual((await admin.put("/v1/approval-policy", { rules })).status, 200)
     return { id, admin }
@@ -34,7 +34,7 @@ export const makeFamilyUsers = (server: () => TestServer, ...families: ReadonlyA
   const leased = async (
     profile: object = {},
     grants: ReadonlyArray<object> = [{ tools: `${families[0]}.*` }],
-    { client = server().alpha, hops = 0, workspace = server().workspaces.alpha } = {}
+    { client = server.alpha, hops = 0, workspace = server.workspaces.alpha } = {}
   ) => {
     const { id, namespace } = await addToolset(client, {
       kind: "client",
@@ -45,9 +45,9 @@ export const makeFamilyUsers = (server: () => TestServer, ...families: ReadonlyA
     const threadId = await begin(client, agentId, call(`${namespace}.hold`))
     await waitsOf(client, threadId)
     const turnId = String((await logOf(client, threadId, (log) => log.length > 0))[0]!.turnId)
-    const leases = await server().runtime.runPromise(AgentLeases)
+    const leases = await server.runtime.runPromise(AgentLeases)
     const { token } = leases.give({ workspace, agentId, threadId, turnId, hops })
-    return { agentId, threadId, turnId, lease: new Client(server().base, token) }
+    return { agentId, threadId, turnId, lease: new Client(server.base, token) }
   }
   return { leased, ruled, use, useBy, worker }
 }

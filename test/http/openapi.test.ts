@@ -1,11 +1,12 @@
 /** The document that a node serves: it lints, and a client generated from it compiles and works. */
-import { afterAll, assert, beforeAll, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import { execFile } from "node:child_process"
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import openapiTypescript, { astToString } from "openapi-typescript"
-import { sharedServer, type TestServer } from "../setup/server.ts"
+import { sharedServer } from "../setup/server.ts"
+import { fresh } from "./toolFixture.ts"
 
 const root = join(import.meta.dirname, "../..")
 /** In a folder that is never committed; test/http/generatedClient/tsconfig.json points here. */
@@ -26,16 +27,12 @@ const node = async (args: ReadonlyArray<string>, env: Record<string, string> = {
   }
 }
 
-let server: TestServer
-beforeAll(async () => {
-  server = await sharedServer()
-  const served = await server.anonymous.get("/v1/openapi.json")
-  assert.strictEqual(served.status, 200)
-  await mkdir(folder, { recursive: true })
-  await writeFile(join(folder, "openapi.json"), served.text)
-  await writeFile(join(folder, "document.d.ts"), astToString(await openapiTypescript(served.text)))
-})
-afterAll(() => server.stop())
+const server = await sharedServer()
+const served = await server.anonymous.get("/v1/openapi.json")
+assert.strictEqual(served.status, 200)
+await mkdir(folder, { recursive: true })
+await writeFile(join(folder, "openapi.json"), served.text)
+await writeFile(join(folder, "document.d.ts"), astToString(await openapiTypescript(served.text)))
 
 it("lints without an error or a warning", { timeout: 60_000 }, async () => {
   // Its own server of schemas and its telemetry stay off: nothing leaves the machine.
@@ -70,9 +67,7 @@ it("makes clients by hey-api and by orval, with its schemas, that compile", { ti
 })
 
 it("makes a client that tours the interface", { timeout: 60_000 }, async () => {
-  const { stdout } = await node([join(client, "tour.ts")], {
-    TROUPE_URL: server.base,
-    TROUPE_KEY: server.alpha.token ?? ""
-  })
+  const { token = "" } = await server.client(await server.workspace(fresh("tour")))
+  const { stdout } = await node([join(client, "tour.ts")], { TROUPE_URL: server.base, TROUPE_KEY: token })
   assert.strictEqual(stdout, "the tour is over\n")
 })

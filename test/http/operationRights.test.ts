@@ -2,21 +2,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { sql } from "kysely"
-import { afterAll, beforeAll } from "vitest"
 import { Decisions } from "../../http/operations/Decisions.ts"
 import { toUuid } from "../../src/domain/ids.ts"
-import { type Client, sharedServer, type TestServer } from "../setup/server.ts"
+import { type Client, sharedServer } from "../setup/server.ts"
 import { decide, decided, makeSpaces, parked, policy, rule } from "./parkingFixture.ts"
 import { assertRefused } from "./refusals.ts"
 import { ended, logOf, makeThread, text } from "./threadFixture.ts"
 import { addRole, call, makeWorker, outcomes } from "./toolFixture.ts"
 
-let server: TestServer
-beforeAll(async () => {
-  server = await sharedServer()
-})
-afterAll(() => server.stop())
-const space = makeSpaces(() => server)
+const server = await sharedServer()
+const space = makeSpaces(server)
 
 const failedWith = ({ result, state }: any) => [state, result.status, result.body.error]
 

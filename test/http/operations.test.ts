@@ -1,12 +1,8 @@
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { sharedServer, type TestServer } from "../setup/server.ts"
+import { assert, describe, it } from "@effect/vitest"
+import { sharedServer } from "../setup/server.ts"
 import { absent, assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
 
-let server: TestServer
-beforeAll(async () => {
-  server = await sharedServer()
-})
-afterAll(() => server.stop())
+const server = await sharedServer()
 
 const operation = async (verb: "disable" | "enable" = "disable", identity = "ann") =>
   (await server.alpha.post(`/v1/identities/${verb}`, { identity })).body.operation

@@ -3,13 +3,15 @@
  */
 import { setTimeout } from "node:timers/promises"
 import { isDeepStrictEqual } from "node:util"
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import pg from "pg"
 import { toUuid } from "../../src/domain/ids.ts"
-import { startServer, type TestServer } from "../setup/server.ts"
+import { during } from "../setup/during.ts"
+import { startServer } from "../setup/server.ts"
 import { isIn, type Operation, operations, prefixOf, schemaOf, titleOf } from "./document.ts"
 import { absent, furnish, type Ids, pathWith } from "./everything.ts"
 import { makeAgent, text } from "./threadFixture.ts"
+import { fresh } from "./toolFixture.ts"
 
 const withIds = operations
   // Charts are the server's, the same for all.
@@ -39,22 +41,11 @@ const malformed = (id: string): ReadonlyArray<string> =>
       ]
     : ["0", "01", "-1", "1.0", "1e0", "+1", "x", "1%00", "1000000000", "%31%20", "null"]
 
-let server: TestServer
-let database: pg.Client
-let theirs: Ids
-let ours: Ids
-beforeAll(async () => {
-  // A thread that leaves memory meanwhile would change its head.
-  server = await startServer({ idleMs: 600_000 })
-  database = new pg.Client({ connectionString: server.url })
-  await database.connect()
-  theirs = await furnish(server.alpha)
-  ours = await furnish(server.beta)
-})
-afterAll(async () => {
-  await database.end()
-  await server.stop()
-})
+// A thread that leaves memory meanwhile would change its head.
+const server = await during(startServer({ idleMs: 600_000 }))
+const database = await during(new pg.Client({ connectionString: server.url }).connect(), (client) => client.end())
+const theirs = await furnish(server.alpha)
+const ours = await furnish(server.beta)
 
 /**
  * Every row of a workspace, of every table that has workspaces. When an identity or key was last seen is written later
@@ -226,9 +217,10 @@ describe("the id of another workspace", () => {
 
   it("has its own idempotency keys", async () => {
     const body = { name: "Same", models: ["troupe/scripted"] }
+    const key = { "idempotency-key": fresh("same") }
     const [one, two] = [
-      await server.alpha.post("/v1/profiles", body, { "idempotency-key": "same" }),
-      await server.beta.post("/v1/profiles", body, { "idempotency-key": "same" })
+      await server.alpha.post("/v1/profiles", body, key),
+      await server.beta.post("/v1/profiles", body, key)
     ]
     assert.deepStrictEqual([one.status, two.status, two.headers.get("idempotency-replayed")], [201, 201, null])
     assert.notStrictEqual(one.body.profile.id, two.body.profile.id)

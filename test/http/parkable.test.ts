@@ -1,24 +1,19 @@
 /** What a policy may park, action by action; and what no rule makes wait. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { limits } from "../../src/domain/limits.ts"
 import { operationActions, type OperationAction } from "../../src/operations/operation.ts"
 import { actionSelectors } from "../../src/operations/policy.ts"
-import { type Client, startServer, type TestServer } from "../setup/server.ts"
-import { furnish, type Ids } from "./everything.ts"
+import { during } from "../setup/during.ts"
+import { type Client, startServer } from "../setup/server.ts"
+import { furnish } from "./everything.ts"
 import { text } from "./threadFixture.ts"
 
-let server: TestServer
-let client: Client
-let ids: Ids
-beforeAll(async () => {
-  server = await startServer()
-  client = await server.client(await server.workspace("parkable"))
-  ids = await furnish(client)
-  const rules = [{ actions: actionSelectors, principals: ["api_key"], require: true }]
-  const put = await client.put("/v1/approval-policy", { rules })
-  assert.strictEqual(put.status, 200, put.text)
-})
-afterAll(() => server.stop())
+const server = await during(startServer())
+const client = await server.client(await server.workspace("parkable"))
+const ids = await furnish(client)
+const rules = [{ actions: actionSelectors, principals: ["api_key"], require: true }]
+const put = await client.put("/v1/approval-policy", { rules })
+assert.strictEqual(put.status, 200, put.text)
 
 type Answer = ReturnType<Client["send"]>
 const schedule = {

@@ -2,23 +2,17 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { sql } from "kysely"
-import { afterAll, beforeAll } from "vitest"
 import { Database } from "../../src/database/Database.ts"
 import { forgetOperations } from "../../src/operations/due.ts"
 import { parkRequest } from "../../src/operations/parking.ts"
 import { freshId } from "../../src/seed.ts"
-import { type Client, startServer, type TestServer } from "../setup/server.ts"
+import { type Client, startServer } from "../setup/server.ts"
 import { agentsOf, change, decide, decided, makeSpaces, parked, parkingServer, rule } from "./parkingFixture.ts"
 import { assertRefused } from "./refusals.ts"
 import { Watcher } from "./sse.ts"
 
-let server: TestServer
-beforeAll(async () => {
-  server = await parkingServer()
-})
-afterAll(() => server.stop())
-
-const space = makeSpaces(() => server)
+const server = await parkingServer()
+const space = makeSpaces(server)
 
 describe("an operation", () => {
   it("is found by whoever asks again under its id, also once it is decided: it is not asked for twice", async () => {

@@ -1,25 +1,19 @@
 /** Requests that wait for approval: what parks, and what is carried out of it. */
 import { assert, describe, it } from "@effect/vitest"
 import { sql } from "kysely"
-import { afterAll, beforeAll } from "vitest"
-import { startServer, type TestServer } from "../setup/server.ts"
+import { startServer } from "../setup/server.ts"
 import { agentsOf, change, decide, decided, makeSpaces, parked, parkingServer, policy, rule } from "./parkingFixture.ts"
 import { assertRefused } from "./refusals.ts"
 import { Watcher } from "./sse.ts"
 import { makeAgent, makeThread } from "./threadFixture.ts"
-import { call, makeWorker, outcomes, turnOf } from "./toolFixture.ts"
+import { call, makeWorker, outcomes, turnOf, fresh } from "./toolFixture.ts"
 
-let server: TestServer
-beforeAll(async () => {
-  server = await parkingServer()
-})
-afterAll(() => server.stop())
-
-const space = makeSpaces(() => server)
+const server = await parkingServer()
+const space = makeSpaces(server)
 
 describe("the approval policy", () => {
   it("is empty until it is changed, and then what was put, with an ETag", async () => {
-    const admin = await server.client(await server.workspace("policy"))
+    const admin = await server.client(await server.workspace(fresh("policy")))
     const before = await admin.get(policy)
     assert.deepStrictEqual([before.body, before.headers.get("etag")], [{ policy: { rules: [] } }, '"0"'])
     const rules = [rule("agent.*")]

@@ -18,10 +18,10 @@ export const rule = (...actions: ReadonlyArray<string>) => ({
 let spaces = 0
 /** Makes workspaces with a policy: keys of one who asks, and of one who decides. */
 export const makeSpaces =
-  (server: () => TestServer) =>
+  (server: TestServer) =>
   async (rules: ReadonlyArray<object>, asker: KeyOptions = {}) => {
-    const id = await server().workspace(`parking ${++spaces}`)
-    const admin = await server().client(id)
+    const id = await server.workspace(`parking ${++spaces}`)
+    const admin = await server.client(id)
     const profileId: string = (await admin.post("/v1/profiles", { name: "P", models: ["troupe/scripted"] })).body
       .profile.id
     const agentId = await makeAgent(admin)
@@ -32,8 +32,8 @@ export const makeSpaces =
       admin,
       profileId,
       agentId,
-      asker: await server().client(id, asker),
-      decider: await server().client(id)
+      asker: await server.client(id, asker),
+      decider: await server.client(id)
     }
   }
 

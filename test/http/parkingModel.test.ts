@@ -5,23 +5,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import { sql } from "kysely"
-import { afterAll, beforeAll } from "vitest"
 import { operationsChores } from "../../http/operations/chore.ts"
 import { toUuid } from "../../src/domain/ids.ts"
-import { Client, startServer, type TestServer } from "../setup/server.ts"
+import { during } from "../setup/during.ts"
+import { Client, startServer } from "../setup/server.ts"
 import { Deaths } from "./dying.ts"
+import { fresh } from "./toolFixture.ts"
 
 const deaths = new Deaths()
-let server: TestServer
-let other: TestServer
-beforeAll(async () => {
-  server = await startServer({ name: "one", database: deaths.layer })
-  other = await startServer({ beside: server, name: "two" })
-})
-afterAll(async () => {
-  await other.stop()
-  await server.stop()
-})
+const server = await during(startServer({ name: "one", database: deaths.layer }))
+const other = await during(startServer({ beside: server, name: "two" }))
 
 /** A change of rows, one that holds against a version, and a command to an actor. */
 const actions = ["agent.create", "agent.update", "identity.disable"] as const
@@ -268,11 +261,10 @@ describe("an operation on two nodes", () => {
   it("ends in one state, and is carried out at most once", async () => {
     const space = await makeSpace()
     const { admin, make, others } = space
-    let runs = 0
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...actions), commands, async (action, sequence) => {
         const clients = { ...others, asker: await make() }
-        const { ask, carriedOut, move } = await subjectOf(action, `run ${++runs}`, space)
+        const { ask, carriedOut, move } = await subjectOf(action, fresh("run "), space)
         const askOn = (node: number) => ask(clients.asker[node] ?? assert.fail())
         const revoke = async () => {
           const key = (await (clients.asker[0] ?? assert.fail()).get("/v1/auth")).body.principal.id
@@ -331,12 +323,12 @@ describe("whichever commit of it its node dies at, an operation is parked once, 
   ])("%s, %s", async (action, verdict, commits) => {
     const space = await makeSpace()
     deaths.at(undefined)
-    await run(action, verdict, space, `${action} ${verdict}`)
+    await run(action, verdict, space, fresh(`${action} ${verdict} `))
     assert.strictEqual(deaths.commits, commits)
     for (let commit = 1; commit <= commits; commit++)
       for (const fault of ["before", "after"] as const) {
         deaths.at({ commit, fault })
-        await run(action, verdict, space, `${action} ${verdict} ${fault} ${commit}`)
+        await run(action, verdict, space, fresh(`${action} ${verdict} ${fault} ${commit} `))
       }
   })
 })

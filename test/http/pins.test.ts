@@ -1,20 +1,15 @@
 /** Threads that are pinned to a version of a profile: who may pin, and what the pin means later. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { toUuid } from "../../src/domain/ids.ts"
-import { type Client, startServer, type TestServer } from "../setup/server.ts"
+import { during } from "../setup/during.ts"
+import { startServer } from "../setup/server.ts"
 import { assertRefused } from "./refusals.ts"
 import { ended, logOf, submit, text } from "./threadFixture.ts"
 import { addToolset, begin, call, outcomes, waitsOf } from "./toolFixture.ts"
 
-let server: TestServer
-let writer: Client
-let runner: Client
-beforeAll(async () => {
-  server = await startServer({ idleMs: 50 })
-  writer = server.alpha
-  runner = await server.client(server.workspaces.alpha, { scopes: ["read", "run"] })
-})
-afterAll(() => server.stop())
+const server = await during(startServer({ idleMs: 50 }))
+const writer = server.alpha
+const runner = await server.client(server.workspaces.alpha, { scopes: ["read", "run"] })
 
 /**
  * A profile whose first version lets an agent use all tools, and whose second one lets it use none. A call of its tool

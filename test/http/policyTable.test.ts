@@ -2,21 +2,16 @@
  * The table of the approval policy as requests meet it: what runs and what parks, whoever asks - keys of programs and of
  * people, a trigger, a lease, a built-in tool - and whatever a rule says.
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { operationActions } from "../../src/operations/operation.ts"
-import { Client, sharedServer, type TestServer } from "../setup/server.ts"
+import { Client, sharedServer } from "../setup/server.ts"
 import { makeFamilyUsers } from "./ofAgentsFixture.ts"
 import { text } from "./threadFixture.ts"
 import { call, fresh } from "./toolFixture.ts"
 
-let server: TestServer
-beforeAll(async () => {
-  server = await sharedServer()
-})
-afterAll(() => server.stop())
-
+const server = await sharedServer()
 const families = ["memory", "thread", "agents", "feeds", "schedules", "subscriptions"]
-const { leased, useBy } = makeFamilyUsers(() => server, ...families)
+const { leased, useBy } = makeFamilyUsers(server, ...families)
 
 type Asker = "api_key" | "user" | "trigger" | "a lease" | "a built-in tool"
 type Rule = "no rule" | "a rule for all changes" | "a rule for reads" | "a rule that lets all run"

@@ -1,17 +1,12 @@
 /** Profiles that are archived. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { sharedServer, type TestServer } from "../setup/server.ts"
+import { assert, describe, it } from "@effect/vitest"
+import { sharedServer } from "../setup/server.ts"
 import { assertRefused, assertRefusedAt } from "./refusals.ts"
 import { fresh } from "./toolFixture.ts"
 import { makeGet } from "./edgeFixture.ts"
 
-let server: TestServer
-beforeAll(async () => {
-  server = await sharedServer()
-})
-afterAll(() => server.stop())
-
-const { get } = makeGet(() => server)
+const server = await sharedServer()
+const { get } = makeGet(server)
 
 // contract C11.8
 describe("DELETE /v1/profiles/{profileId} archives", () => {

@@ -1,15 +1,11 @@
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { servedFamilies } from "../../src/agents/profile.ts"
 import { limits } from "../../src/domain/limits.ts"
 import { allTools } from "../../src/roles/role.ts"
-import { sharedServer, type TestServer } from "../setup/server.ts"
+import { sharedServer } from "../setup/server.ts"
 import { assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
 
-let server: TestServer
-beforeAll(async () => {
-  server = await sharedServer()
-})
-afterAll(() => server.stop())
+const server = await sharedServer()
 
 const post = (fields: Record<string, unknown> = {}) =>
   server.alpha.post("/v1/profiles", { name: "P", models: ["troupe/scripted"], ...fields })

@@ -2,10 +2,10 @@
  * Whole turns of real models: HTTP in, a journal in PostgreSQL, and a local server that speaks the provider's protocol.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { afterAll, beforeAll } from "vitest"
 import type { Behaviour, ProviderServer } from "../models/servers/server.ts"
-import { startWays, type Ways, ways } from "../models/servers/ways.ts"
-import { startServer, type TestServer } from "../setup/server.ts"
+import { startWays, ways } from "../models/servers/ways.ts"
+import { during } from "../setup/during.ts"
+import { startServer } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
 import { Watcher } from "./sse.ts"
 import { ended, type Event, logOf, makeAgent, makeThread, submit } from "./threadFixture.ts"
@@ -14,16 +14,8 @@ import { factsOf, leavesMemory } from "./toolFixture.ts"
 /** A server and a model for each test of each way: tests run at the same time. */
 const places = 11
 
-let server: TestServer
-let providers: Ways
-beforeAll(async () => {
-  providers = await startWays(places)
-  server = await startServer({ idleMs: 50, models: providers.settings })
-})
-afterAll(async () => {
-  await server.stop()
-  await providers.stop()
-})
+const providers = await during(startWays(places))
+const server = await during(startServer({ idleMs: 50, models: providers.settings }))
 
 const answer = (...text: ReadonlyArray<string>): Behaviour => ({ kind: "answer", answer: { text } })
 const types = (log: ReadonlyArray<Event>) => log.map(({ type }) => type)
@@ -34,18 +26,17 @@ const asked = (provider: ProviderServer, times: number) =>
   eventually(() => provider.requests.length >= times, `it is asked ${times} times`)
 
 describe.concurrent.each(ways)("a thread with a model of $title", ({ signs, title }) => {
-  /** The way's own servers, one model each, as selectors of a new agent in this order. */
-  const begin = async (...indices: ReadonlyArray<number>) => {
-    const chosen = indices.map((index) => providers.of(title, index))
-    const agentId = await makeAgent(
-      server.alpha,
-      chosen.map(({ modelId }) => modelId)
-    )
-    return { threadId: await makeThread(server.alpha, agentId), provider: chosen[0]!, spare: chosen[1] ?? chosen[0]! }
+  /** A thread of an agent whose models these are, in this order. */
+  const beginWith = async (...models: ReadonlyArray<string>) =>
+    makeThread(server.alpha, await makeAgent(server.alpha, models))
+  /** A thread with a model of the way that no other has. */
+  const begin = async () => {
+    const provider = providers.next(title)
+    return { threadId: await beginWith(provider.modelId), provider }
   }
 
   it("streams a turn, and remembers it in the next", async () => {
-    const { provider, threadId } = await begin(0)
+    const { provider, threadId } = await begin()
     provider.enqueue(answer("Hel", "lo ", "there"), answer("again"))
     const watcher = await watch(threadId)
     await submit(server.alpha, threadId, "first question")
@@ -74,7 +65,7 @@ describe.concurrent.each(ways)("a thread with a model of $title", ({ signs, titl
   })
 
   it("goes on after calls of tools that do not exist, from memory and from the journal", async () => {
-    const { provider, threadId } = await begin(1)
+    const { provider, threadId } = await begin()
     provider.enqueue(
       {
         kind: "answer",
@@ -125,7 +116,7 @@ describe.concurrent.each(ways)("a thread with a model of $title", ({ signs, titl
   })
 
   it("waits as long as the provider asks, in a pause that only the journal sees", async () => {
-    const { provider, threadId } = await begin(2)
+    const { provider, threadId } = await begin()
     provider.enqueue({ kind: "status", status: 429, headers: { "retry-after": "1" } }, answer("now"))
     await submit(server.alpha, threadId, "hi")
     const log = await logOf(server.alpha, threadId, ended(1))
@@ -140,7 +131,8 @@ describe.concurrent.each(ways)("a thread with a model of $title", ({ signs, titl
   })
 
   it("falls back to the next selector when a provider fails every time", async () => {
-    const { provider, spare, threadId } = await begin(3, 4)
+    const [provider, spare] = [providers.next(title), providers.next(title)]
+    const threadId = await beginWith(provider.modelId, spare.modelId)
     provider.enqueue(...[1, 2, 3].map((): Behaviour => ({ kind: "status", status: 500 })))
     await submit(server.alpha, threadId, "hi")
     const log = await logOf(server.alpha, threadId, ended(1))
@@ -151,7 +143,7 @@ describe.concurrent.each(ways)("a thread with a model of $title", ({ signs, titl
   })
 
   it("fails as overloaded when the provider hangs", async () => {
-    const { provider, threadId } = await begin(5)
+    const { provider, threadId } = await begin()
     provider.enqueue(...[1, 2, 3].map((): Behaviour => ({ kind: "hang" })))
     await submit(server.alpha, threadId, "hi")
     const log = await logOf(server.alpha, threadId, ended(1))
@@ -161,7 +153,7 @@ describe.concurrent.each(ways)("a thread with a model of $title", ({ signs, titl
   })
 
   it("takes back what it showed when the stream breaks, and is tried again", async () => {
-    const { provider, threadId } = await begin(6)
+    const { provider, threadId } = await begin()
     provider.enqueue({ kind: "cut", text: ["Hel"] }, answer("Hello."))
     const watcher = await watch(threadId)
     await submit(server.alpha, threadId, "hi")
@@ -184,7 +176,7 @@ describe.concurrent.each(ways)("a thread with a model of $title", ({ signs, titl
   })
 
   it("says that an answer was cut, on the message and on the thread, also from the journal", async () => {
-    const { provider, threadId } = await begin(9)
+    const { provider, threadId } = await begin()
     provider.enqueue(
       { kind: "answer", answer: { text: ["Once upon a ti"], end: "length" } },
       { kind: "answer", answer: { text: ["I will n"], end: "refused" } },
@@ -208,7 +200,7 @@ describe.concurrent.each(ways)("a thread with a model of $title", ({ signs, titl
   })
 
   it("completes a turn whose tools have worked without a message where the model has nothing to add, and asks once more elsewhere", async () => {
-    const { provider, threadId } = await begin(10)
+    const { provider, threadId } = await begin()
     const usage = { input: 20, output: 3 }
     const nothing: Behaviour = { kind: "answer", answer: { usage } }
     provider.enqueue({ kind: "answer", answer: { calls: [{ name: "search", input: {} }], usage } }, nothing)
@@ -234,7 +226,7 @@ describe.concurrent.each(ways)("a thread with a model of $title", ({ signs, titl
   })
 
   it("gives a steer that comes during a response to the next one", async () => {
-    const { provider, threadId } = await begin(7)
+    const { provider, threadId } = await begin()
     provider.enqueue(
       { kind: "answer", answer: { text: ["First."] }, pings: { count: 10, pauseMs: 50 } },
       answer("Second.")
@@ -255,7 +247,7 @@ describe.concurrent.each(ways)("a thread with a model of $title", ({ signs, titl
   })
 
   it("aborts the request when it is interrupted", async () => {
-    const { provider, threadId } = await begin(8)
+    const { provider, threadId } = await begin()
     provider.enqueue({ kind: "silent", text: ["Hel"] }, answer("Here."))
     const watcher = await watch(threadId)
     await submit(server.alpha, threadId, "go")

@@ -1,18 +1,13 @@
 /** What a hook's question costs on its way, as messages.test.ts says it of a message. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { deny, type HookServer, startHookServer } from "../hooks/hookServer.ts"
-import { sharedServer, type TestServer } from "../setup/server.ts"
+import { assert, describe, it } from "@effect/vitest"
+import { deny, startHookServer } from "../hooks/hookServer.ts"
+import { during } from "../setup/during.ts"
+import { sharedServer } from "../setup/server.ts"
 import { ended, logOf, makeThread, text } from "./threadFixture.ts"
 import { makeWorker, told } from "./toolFixture.ts"
 
-let server: TestServer
-let hooks: HookServer
-beforeAll(async () => {
-  ;[server, hooks] = await Promise.all([sharedServer(), startHookServer()])
-})
-afterAll(async () => {
-  await Promise.all([server.stop(), hooks.stop()])
-})
+const server = await sharedServer()
+const hooks = await during(startHookServer())
 
 /** What JSON was written of something that says so, while `work` went on. */
 const writtenOf = async (words: string, work: () => Promise<unknown>) => {

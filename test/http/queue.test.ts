@@ -1,25 +1,17 @@
 /** The queue of a thread: in which order it runs, and how what waits in it is edited, let go and promoted. */
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { afterAll, beforeAll } from "vitest"
 import { InputRecord } from "../../src/threads/messageInput.ts"
 import { QueuedMessage } from "../../src/domain/thread.ts"
-import { type Client, sharedServer, type TestServer } from "../setup/server.ts"
+import { sharedServer } from "../setup/server.ts"
 import { assertInvalid, assertRefused } from "./refusals.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
 import { decodeSubmitted, image, makeMessageTools } from "./messageFixture.ts"
 
-let server: TestServer
-let alpha: Client
-let agentId: string
-beforeAll(async () => {
-  server = await sharedServer()
-  alpha = server.alpha
-  agentId = await makeAgent(alpha)
-})
-afterAll(() => server.stop())
-
-const { send } = makeMessageTools(() => server)
+const server = await sharedServer()
+const alpha = server.alpha
+const agentId = await makeAgent(alpha)
+const { send } = makeMessageTools(server)
 
 const decodeRecord = Schema.decodeUnknownSync(InputRecord, { onExcessProperty: "error" })
 const decodeQueued = Schema.decodeUnknownSync(QueuedMessage, { onExcessProperty: "error" })

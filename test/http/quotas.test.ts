@@ -1,24 +1,17 @@
 /** Quotas of a workspace, at the limit and one past it. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { resources, usualLimits } from "../../src/quotas/quota.ts"
 import { ensureWorkspace } from "../../src/workspaces/ensure.ts"
-import { type Client, startServer, type TestServer } from "../setup/server.ts"
+import { during } from "../setup/during.ts"
+import { type Client, startServer } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
 import { assertRefused } from "./refusals.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
 import { begin, call, fresh, outcomes } from "./toolFixture.ts"
 
 const limits = { agents: 3, keys: 4, connections: 2, toolsets: 2, threads: 4, stored_bytes: 40_000 }
-let server: TestServer
-let beside: TestServer
-beforeAll(async () => {
-  server = await startServer({ quotas: { defaults: limits } })
-  beside = await startServer({ beside: server, name: "beside", quotas: { defaults: limits } })
-})
-afterAll(async () => {
-  await beside.stop()
-  await server.stop()
-})
+const server = await during(startServer({ quotas: { defaults: limits } }))
+const beside = await during(startServer({ beside: server, name: "beside", quotas: { defaults: limits } }))
 
 let made = 0
 /** A client of a workspace of its own. */

@@ -4,8 +4,8 @@ import { generateKey } from "../../src/keys/keyText.ts"
 import { freshId } from "../../src/seed.ts"
 import { addressFrom } from "../../http/address.ts"
 import { makeLimits, RateLimit } from "../../http/RateLimit.ts"
-import { during, send } from "./client.ts"
-import { serve, World } from "./tiny.ts"
+import { send } from "./client.ts"
+import { serving, World } from "./tiny.ts"
 
 const caller = (keyId: string, workspace = "w") => ({ keyId, workspace })
 
@@ -53,7 +53,7 @@ describe("the bucket of a workspace", () => {
   })
 })
 
-describe("a body, or an answer", () => {
+describe("a body, or an answer", async () => {
   const KiB = 1024
   const left = (taken: { readonly headers: Readonly<Record<string, string>> } | undefined) => taken?.headers.ratelimit
 
@@ -80,33 +80,34 @@ describe("a body, or an answer", () => {
   })
 
   it("counts whether its length was announced or not, and whether it was of use or not", async () => {
-    const { headers } = await larger("x".repeat(128 * KiB))
+    const by = world.issue(["run"])
+    const { headers } = await larger("x".repeat(128 * KiB), by)
     const chunks = new ReadableStream({
       start(controller) {
         controller.enqueue(Buffer.from("x".repeat(128 * KiB)))
         controller.close()
       }
     })
-    const next = await larger(chunks)
+    const next = await larger(chunks, by)
     assert.deepStrictEqual([headers, next.headers].map(remaining), ["97", "96"])
     // What came in chunks is counted when it has come.
-    assert.strictEqual(remaining((await larger("{}")).headers), "93")
+    assert.strictEqual(remaining((await larger("{}", by)).headers), "93")
   })
 
   it("counts by its bytes, also where its pieces are refused before they are read as a text", async () => {
-    const before = Number(remaining((await larger("{}")).headers))
+    const by = world.issue(["run"])
+    const before = Number(remaining((await larger("{}", by)).headers))
     const chunks = ReadableStream.from([Buffer.from("€".repeat(64 * KiB)), Buffer.from([0xff])])
-    assert.strictEqual((await larger(chunks)).status, 400)
+    assert.strictEqual((await larger(chunks, by)).status, 400)
     // One for the request, three for its 192 KiB, one for this.
-    assert.strictEqual(Number(remaining((await larger("{}")).headers)), before - 5)
+    assert.strictEqual(Number(remaining((await larger("{}", by)).headers)), before - 5)
   })
 
   const world = new World()
-  const base = during(() => serve(world, RateLimit.layer({ credential: 1e-6, burst: 100 })))
-  const { key } = world.issue(["run"])
+  const base = await serving(world, RateLimit.layer({ credential: 1e-6, burst: 100 }))
   const remaining = (headers: Headers) => /r=(\d+)/.exec(headers.get("ratelimit") ?? "")?.[1]
-  const larger = (body: string | ReadableStream<Buffer>) =>
-    fetch(`${base()}/v1/threads/${freshId("thread")}/raw`, {
+  const larger = (body: string | ReadableStream<Buffer>, { key }: { readonly key: string }) =>
+    fetch(`${base}/v1/threads/${freshId("thread")}/raw`, {
       method: "POST",
       body,
       ...(typeof body === "string" ? {} : { duplex: "half" }),
@@ -132,11 +133,14 @@ describe("an address", () => {
   })
 })
 
-describe("requests without a good credential", () => {
+describe("requests without a good credential", async () => {
   const world = new World()
-  const base = during(() => serve(world, RateLimit.layer({ credential: 2, burst: 5 })))
+  const base = await serving(world, RateLimit.layer({ credential: 2, burst: 5 }))
+  let hosts = 0
+  /** From where nothing has come yet. */
+  const anywhere = () => `203.0.113.${++hosts}`
   const call = async (token: string | undefined, from: string) => {
-    const { body, headers, status } = await send(`${base()}/v1/administer`, {
+    const { body, headers, status } = await send(`${base}/v1/administer`, {
       headers: { "x-forwarded-for": from, ...(token !== undefined && { authorization: `Bearer ${token}` }) }
     })
     if (status === 429) assert.strictEqual(headers.get("retry-after"), "1")
@@ -151,60 +155,59 @@ describe("requests without a good credential", () => {
   }
 
   it("are counted by address: the sixth at once is 429, and those of other addresses are not", async () => {
+    const [here, there] = [anywhere(), anywhere()]
     const tokens = [undefined, "trp_x", "trl_x", "trd_x", generateKey().key]
     const answers = []
-    for (const token of tokens) answers.push(await call(token, "203.0.113.1"))
+    for (const token of tokens) answers.push(await call(token, here))
     assert.deepStrictEqual(
       answers.map((answer) => answer.slice(0, 3)),
       ["401", "401", "403", "403", "401"]
     )
-    assert.deepStrictEqual(await times(2, () => call(undefined, "203.0.113.1")), [
-      "429 rate_limited",
-      "429 rate_limited"
-    ])
-    assert.strictEqual(await call(undefined, "203.0.113.2"), "401 unauthenticated")
+    assert.deepStrictEqual(await times(2, () => call(undefined, here)), ["429 rate_limited", "429 rate_limited"])
+    assert.strictEqual(await call(undefined, there), "401 unauthenticated")
   })
 
   it("cost the database nothing once there are too many, nor a second time within a second", async () => {
+    const [here, there] = [anywhere(), anywhere()]
     const before = world.lookups
     const again = generateKey().key
-    assert.deepStrictEqual(await times(3, () => call(again, "203.0.113.3")), Array(3).fill("401 unauthenticated"))
+    assert.deepStrictEqual(await times(3, () => call(again, here)), Array(3).fill("401 unauthenticated"))
     assert.strictEqual(world.lookups, before + 1)
-    await times(2, () => call(undefined, "203.0.113.3"))
-    assert.deepStrictEqual(
-      await times(3, () => call(generateKey().key, "203.0.113.3")),
-      Array(3).fill("429 rate_limited")
-    )
+    await times(2, () => call(undefined, here))
+    assert.deepStrictEqual(await times(3, () => call(generateKey().key, here)), Array(3).fill("429 rate_limited"))
     assert.strictEqual(world.lookups, before + 1)
     world.now += 1_000
-    assert.strictEqual(await call(again, "203.0.113.4"), "401 unauthenticated")
+    assert.strictEqual(await call(again, there), "401 unauthenticated")
     assert.strictEqual(world.lookups, before + 2)
   })
 
   it("keep nobody out who has one, also where all credentials have just been forgotten", async () => {
+    const [here, there] = [anywhere(), anywhere()]
     const [seen, unseen] = [world.issue(["admin"]).key, world.issue(["admin"]).key]
-    assert.strictEqual(await call(seen, "203.0.113.5"), "200")
-    await times(6, () => call(undefined, "203.0.113.5"))
-    assert.strictEqual(await call(seen, "203.0.113.5"), "200")
+    assert.strictEqual(await call(seen, here), "200")
+    await times(6, () => call(undefined, here))
+    assert.strictEqual(await call(seen, here), "200")
     world.revision++
-    assert.strictEqual(await call(seen, "203.0.113.5"), "200")
-    assert.strictEqual(await call(unseen, "203.0.113.5"), "429 rate_limited")
-    assert.strictEqual(await call(unseen, "203.0.113.6"), "200")
+    assert.strictEqual(await call(seen, here), "200")
+    assert.strictEqual(await call(unseen, here), "429 rate_limited")
+    assert.strictEqual(await call(unseen, there), "200")
   })
 
   it("do not count where the credential turns out to be good", async () => {
+    const here = anywhere()
     const answers: Array<string> = []
-    for (let i = 0; i < 20; i++) answers.push(await call(world.issue(["admin"]).key, "203.0.113.7"))
+    for (let i = 0; i < 20; i++) answers.push(await call(world.issue(["admin"]).key, here))
     assert.deepStrictEqual(answers, Array(20).fill("200"))
   })
 
   it("of a key that was revoked are refused again and again without a look", async () => {
+    const here = anywhere()
     const made = world.issue(["admin"])
-    assert.strictEqual(await call(made.key, "203.0.113.8"), "200")
+    assert.strictEqual(await call(made.key, here), "200")
     world.change(made, { revoked: true })
     world.revision++
     const before = world.lookups
-    assert.deepStrictEqual(await times(4, () => call(made.key, "203.0.113.8")), Array(4).fill("401 unauthenticated"))
+    assert.deepStrictEqual(await times(4, () => call(made.key, here)), Array(4).fill("401 unauthenticated"))
     assert.strictEqual(world.lookups, before + 1)
   })
 })

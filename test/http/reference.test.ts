@@ -6,8 +6,8 @@ import { setTimeout as pause } from "node:timers/promises"
 import { RateLimit } from "../../http/RateLimit.ts"
 import { layer, madeInThread } from "../../http/reference.ts"
 import type { ReferencePages } from "../../http/referencePages.ts"
-import { during, send } from "./client.ts"
-import { serve, World } from "./tiny.ts"
+import { send } from "./client.ts"
+import { startServing, World } from "./tiny.ts"
 
 const paths = ["/docs", "/v1/openapi.json"]
 
@@ -83,23 +83,18 @@ describe("the pages of the reference", () => {
     assert.strictEqual(makings, 1)
   })
 
-  const world = new World()
-  let makings = 0
-  const base = during(() =>
-    serve(
-      world,
-      RateLimit.off,
-      {},
-      Effect.suspend(() => (++makings === 1 ? Effect.fail(new Error("no thread is left")) : Effect.succeed(some)))
-    )
-  )
-
   it("are made again after a making that failed, which is told and answered as any failure of ours", async () => {
-    const failed = await send(`${base()}/docs`)
+    const world = new World()
+    let makings = 0
+    const pages = Effect.suspend(() =>
+      ++makings === 1 ? Effect.fail(new Error("no thread is left")) : Effect.succeed(some)
+    )
+    await using node = await startServing(world, RateLimit.off, {}, pages)
+    const failed = await send(`${node.base}/docs`)
     assert.strictEqual(failed.status, 500)
     assert.include(failed.text, `"error":"internal"`)
     assert.isTrue(world.logs.some((line) => line.includes("no thread is left")))
-    for (const path of paths) assert.strictEqual((await send(`${base()}${path}`)).status, 200)
+    for (const path of paths) assert.strictEqual((await send(`${node.base}${path}`)).status, 200)
     assert.strictEqual(makings, 2)
   })
 

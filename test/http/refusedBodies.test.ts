@@ -1,5 +1,5 @@
 /** Bodies of requests too many (P6 of http/Peer.ts): how much of them is read, and how their connections end. */
-import { assert, describe, it } from "@effect/vitest"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { once } from "node:events"
 import type { IncomingMessage, Server } from "node:http"
@@ -7,9 +7,8 @@ import type { Socket } from "node:net"
 import { makePeers, makeServer, portOf } from "../../http/listen.ts"
 import { RateLimit } from "../../http/RateLimit.ts"
 import { metric } from "../metric.ts"
-import { during } from "./client.ts"
 import { Line, request } from "./socket.ts"
-import { serve, World } from "./tiny.ts"
+import { serving, World } from "./tiny.ts"
 
 const world = new World()
 /** The servers' ends of connections. */
@@ -26,7 +25,7 @@ const watch = (server: Server) => {
     }
   })
 }
-const limited = during(() => serve(world, RateLimit.layer({ credential: 0.01, burst: 1 }), { observe: watch }))
+const limited = await serving(world, RateLimit.layer({ credential: 0.01, burst: 1 }), { observe: watch })
 
 const MiB = 1024 * 1024
 const path = "/v1/threads/thr_01h455vb4pex5vsknk084sn02q/notes"
@@ -40,7 +39,7 @@ const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`
 /** A connection whose key has used up its rate. */
 const refusedLine = async () => {
   const { key } = world.issue(["run"])
-  const line = new Line(limited())
+  const line = new Line(limited)
   await line.send(request("GET", "/v1/pause?ms=0", key)).until(({ statuses }) => statuses.length === 1)
   parsed.length = 0
   return { line, key, end: taken.at(-1)! }
@@ -104,20 +103,10 @@ describe("a body of a request too many", () => {
 
 describe("a body of a request too many whose answer nobody reads", () => {
   /** It answers with more than the kernels take. */
-  const stubborn = during(() =>
-    Effect.acquireRelease(
-      Effect.promise(async () => {
-        const server = makeServer(
-          makePeers({ answerMs: 1_500, idleMs: 1_500, silenceMs: 400, windowMs: 400, sweepMs: 50 })
-        )
-        server.on("request", (_, response) => response.writeHead(429).end(Buffer.alloc(32 * MiB)))
-        server.listen(0, "127.0.0.1")
-        await once(server, "listening")
-        return server
-      }),
-      (server) => Effect.promise(() => once(server.close(), "close"))
-    )
-  )
+  const stubborn = makeServer(makePeers({ answerMs: 1_500, idleMs: 1_500, silenceMs: 400, windowMs: 400, sweepMs: 50 }))
+  stubborn.on("request", (_, response) => response.writeHead(429).end(Buffer.alloc(32 * MiB)))
+  beforeAll(() => once(stubborn.listen(0, "127.0.0.1"), "listening"))
+  afterAll(() => once(stubborn.close(), "close"))
 
   // The silence and the pace of the body end it much earlier where they count what is not read.
   it.each([
@@ -125,8 +114,8 @@ describe("a body of a request too many whose answer nobody reads", () => {
     ["in chunks", inChunks, chunk("x".repeat(MiB / 16)).repeat(4)]
   ])("%s ends with its connection when the time of the answer is over", async (_, length, body) => {
     const before = await cuts()
-    const line = new Line(`http://127.0.0.1:${await Effect.runPromise(portOf({ address: stubborn().address() }))}`)
-    const connected = once(stubborn(), "connection")
+    const line = new Line(`http://127.0.0.1:${await Effect.runPromise(portOf({ address: stubborn.address() }))}`)
+    const connected = once(stubborn, "connection")
     line.socket.pause()
     line.send(head(undefined, length) + body)
     const [end] = await connected

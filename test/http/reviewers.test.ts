@@ -2,14 +2,15 @@
  * Agents that review for hooks, in threads of their own: what they say counts, what they do not say neither, and who
  * pays.
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { afterAll, assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Threads } from "../../actors/thread/Threads.ts"
 import { sibling, toUuid } from "../../src/domain/ids.ts"
 import type { Principal } from "../../src/domain/principal.ts"
 import { begunBy } from "../../actors/thread/tools/derivedIds.ts"
-import { startServer, type TestServer } from "../setup/server.ts"
-import { type McpServer, startMcpServer } from "../tools/mcpServer.ts"
+import { during } from "../setup/during.ts"
+import { startServer } from "../setup/server.ts"
+import { startMcpServer } from "../tools/mcpServer.ts"
 import { eventually } from "../waiting.ts"
 import { ended, type Event, logOf } from "./threadFixture.ts"
 import {
@@ -29,20 +30,12 @@ import {
   waitsOf
 } from "./toolFixture.ts"
 
-let server: TestServer
-let mcp: McpServer
-let ns: string
-let toolsetId: string
-beforeAll(async () => {
-  ;[server, mcp] = await Promise.all([startServer({ leaseTtlMs: 2_000 }), startMcpServer()])
-  const { id, namespace } = await addToolset(server.alpha, { kind: "mcp", url: mcp.url })
-  ns = namespace
-  toolsetId = id
-})
-afterAll(async () => {
-  await assertSound(server)
-  await Promise.all([server.stop(), mcp.close()])
-})
+const server = await during(startServer({ leaseTtlMs: 2_000 }))
+const mcp = await during(startMcpServer())
+const { id, namespace } = await addToolset(server.alpha, { kind: "mcp", url: mcp.url })
+const ns = namespace
+const toolsetId = id
+afterAll(() => assertSound(server))
 
 const says = (decision: string) => `/say ${decision}`
 const allows = says(`{"decision":"allow"}`)

@@ -1,21 +1,16 @@
 /** Roles as they are listed, changed and deleted, the built-in ones too. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, beforeAll, describe, it } from "@effect/vitest"
 import { sql } from "kysely"
 import { RoleAnswer, RolePage } from "../../http/roles/api.ts"
 import { allTools, builtInRoles } from "../../src/roles/role.ts"
 import { missingRole } from "../../src/roles/rows.ts"
-import { type Client, sharedServer, type TestServer } from "../setup/server.ts"
+import { type Client, sharedServer } from "../setup/server.ts"
 import { assertShape } from "./shape.ts"
 import { absent, assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
 import { builtInIds, idsOf, made, makeWorkspaces } from "./roleFixture.ts"
 
-let server: TestServer
-beforeAll(async () => {
-  server = await sharedServer()
-})
-afterAll(() => server.stop())
-
-const { fresh } = makeWorkspaces(() => server)
+const server = await sharedServer()
+const { fresh } = makeWorkspaces(server)
 
 describe("listing roles", () => {
   it("shows the built-in ones, then those of the workspace, newest first, on pages of any size", async () => {

@@ -1,19 +1,14 @@
 /** Why roles would allow a call, or not, as the API explains it. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, beforeAll, describe, it } from "@effect/vitest"
 import { RoleDecision } from "../../http/roles/api.ts"
 import { allTools, noTools, readOnly } from "../../src/roles/role.ts"
-import { type Client, sharedServer, type TestServer } from "../setup/server.ts"
+import { type Client, sharedServer } from "../setup/server.ts"
 import { assertShape } from "./shape.ts"
 import { absent, assertRefusedAt as refusedAt } from "./refusals.ts"
 import { made, makeWorkspaces } from "./roleFixture.ts"
 
-let server: TestServer
-beforeAll(async () => {
-  server = await sharedServer()
-})
-afterAll(() => server.stop())
-
-const { fresh } = makeWorkspaces(() => server)
+const server = await sharedServer()
+const { fresh } = makeWorkspaces(server)
 
 describe("explaining a decision", () => {
   let client: Client

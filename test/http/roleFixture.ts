@@ -13,8 +13,8 @@ export const idsOf = (roles: ReadonlyArray<{ readonly id: string }>) => roles.ma
 export const builtInIds = idsOf(builtInRoles)
 
 /** Of the server that a file of tests has started. */
-export const makeWorkspaces = (server: () => TestServer) => {
+export const makeWorkspaces = (server: TestServer) => {
   /** A workspace of its own: roles are few, and tests must not fill each other's. */
-  const fresh = async () => server().client(await server().workspace(freshName("roles")))
+  const fresh = async () => server.client(await server.workspace(freshName("roles")))
   return { fresh }
 }

@@ -1,19 +1,14 @@
 /** Roles as they are made: what is taken, and what is refused. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, beforeAll, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import { RoleAnswer, RolePage } from "../../http/roles/api.ts"
-import { type Client, sharedServer, type TestServer } from "../setup/server.ts"
+import { type Client, sharedServer } from "../setup/server.ts"
 import { assertShape } from "./shape.ts"
 import { absent, assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
 import { builtInIds, made, makeWorkspaces } from "./roleFixture.ts"
 
-let server: TestServer
-beforeAll(async () => {
-  server = await sharedServer()
-})
-afterAll(() => server.stop())
-
-const { fresh } = makeWorkspaces(() => server)
+const server = await sharedServer()
+const { fresh } = makeWorkspaces(server)
 
 describe("creating a role", () => {
   let client: Client

@@ -1,28 +1,14 @@
 /** Changes of schedules, and what they do to the instant that was to come: kept, moved, begun at once, switched on. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { sql } from "kysely"
 import { toUuid } from "../../src/domain/ids.ts"
 import { long, short } from "../../src/database/shorthand.ts"
 import { momentOf } from "../../src/schedules/instants.ts"
-import type { Client, TestServer } from "../setup/server.ts"
 import { eventually, until } from "../waiting.ts"
-import { ended, logOf, makeAgent, makeThread, text } from "./threadFixture.ts"
-import { makeScheduleTools, scheduleServer, soon } from "./scheduleFixture.ts"
+import { ended, logOf, makeThread, text } from "./threadFixture.ts"
+import { soon, scheduleStand } from "./scheduleFixture.ts"
 
-let server: TestServer
-let alpha: Client
-let agentId: string
-beforeAll(async () => {
-  server = await scheduleServer()
-  alpha = server.alpha
-  agentId = await makeAgent(alpha)
-})
-afterAll(() => server.stop())
-
-const { get, make, pathOf, run, runsOf, settled } = makeScheduleTools(
-  () => server,
-  () => agentId
-)
+const { agentId, alpha, get, make, pathOf, run, runsOf, server, settled } = await scheduleStand()
 
 describe("a change", () => {
   /** As it would be had its moment been so long ago. */

@@ -2,21 +2,18 @@
  * Crash points of schedules (crashing.ts): whichever commit a node dies at, each instant fires once, none too early, and
  * none is forgotten.
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { sql } from "kysely"
 import { long, short } from "../../src/database/shorthand.ts"
 import { toUuid } from "../../src/domain/ids.ts"
 import { limits } from "../../src/domain/limits.ts"
 import { until } from "../waiting.ts"
-import { type Nodes, type Run, type Scenario, startNodes, withEachCrash } from "./crashing.ts"
+import { type Run, type Scenario, startNodes, withEachCrash } from "./crashing.ts"
 import { ended, logOf, makeAgent, text } from "./threadFixture.ts"
+import { during } from "../setup/during.ts"
 import { only } from "./toolFixture.ts"
 
-let nodes: Nodes
-beforeAll(async () => {
-  nodes = await startNodes()
-})
-afterAll(() => nodes.stop())
+const nodes = await during(startNodes())
 
 interface Schedule {
   readonly id: string

@@ -1,11 +1,11 @@
 /** Schedules as tests make them, and what becomes of their runs. */
 import { assert } from "@effect/vitest"
-import { sharing, startServer, type TestServer } from "../setup/server.ts"
+import { sharing, startServer } from "../setup/server.ts"
 import { until } from "../waiting.ts"
-import { text } from "./threadFixture.ts"
+import { makeAgent, text } from "./threadFixture.ts"
 
 /** The worker's server whose actors leave memory soon: what is due has to bring them back. */
-export const scheduleServer = sharing(() => startServer({ idleMs: 100 }))
+const scheduleServer = sharing(() => startServer({ idleMs: 100 }))
 
 export const soon = (ms = 300) => new Date(Date.now() + ms).toISOString()
 export const cron = { type: "cron", expression: "0 9 * * 1-5", timezone: "Europe/Berlin" }
@@ -17,31 +17,34 @@ export const input = (more: object = {}) => ({
   ...more
 })
 
-/** Of the server and the agent that a file of tests has. */
-export const makeScheduleTools = (server: () => TestServer, agentId: () => string) => {
-  const schedules = (agent = agentId()) => `/v1/agents/${agent}/schedules`
-  const make = async (more: object = {}, agent = agentId(), client = server().alpha) => {
+/** What a file's tests stand on: the worker's server, and an agent. */
+export const scheduleStand = async () => {
+  const server = await scheduleServer()
+  const { alpha } = server
+  const agentId = await makeAgent(alpha)
+  const schedules = (agent = agentId) => `/v1/agents/${agent}/schedules`
+  const make = async (more: object = {}, agent = agentId, client = server.alpha) => {
     const answer = await client.post(schedules(agent), input(more))
     assert.strictEqual(answer.status, 201, answer.text)
     return answer.body.schedule
   }
   const pathOf = ({ agentId, id }: { readonly agentId: string; readonly id: string }) => `${schedules(agentId)}/${id}`
   const get = async (schedule: { readonly agentId: string; readonly id: string }) => {
-    const answer = await server().alpha.get(pathOf(schedule))
+    const answer = await server.alpha.get(pathOf(schedule))
     assert.strictEqual(answer.status, 200, answer.text)
     return answer.body.schedule
   }
   const runsOf = async (schedule: { readonly agentId: string; readonly id: string }) =>
-    (await server().alpha.get(`${pathOf(schedule)}/runs`)).body.runs
+    (await server.alpha.get(`${pathOf(schedule)}/runs`)).body.runs
   const settled = (schedule: { readonly agentId: string; readonly id: string }, count: number) =>
     until(`${count} runs have begun or failed`, async () => {
       const runs = await runsOf(schedule)
       return runs.length >= count && runs.every(({ status }: { status: string }) => status !== "starting") && runs
     })
   const run = async (schedule: { readonly agentId: string; readonly id: string }) => {
-    const answer = await server().alpha.post(`${pathOf(schedule)}/run`)
+    const answer = await server.alpha.post(`${pathOf(schedule)}/run`)
     assert.strictEqual(answer.status, 201, answer.text)
     return answer.body.run
   }
-  return { get, make, pathOf, run, runsOf, schedules, settled }
+  return { agentId, alpha, get, make, pathOf, run, runsOf, schedules, server, settled }
 }

@@ -1,28 +1,14 @@
 /** Moments of schedules: what fires at them, what is skipped, and what costs too much. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { sql } from "kysely"
 import { toUuid } from "../../src/domain/ids.ts"
 import { long, short } from "../../src/database/shorthand.ts"
-import type { Client, TestServer } from "../setup/server.ts"
 import { until } from "../waiting.ts"
 import { assertRefused as refused } from "./refusals.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
-import { input, makeScheduleTools, scheduleServer, soon } from "./scheduleFixture.ts"
+import { input, soon, scheduleStand } from "./scheduleFixture.ts"
 
-let server: TestServer
-let alpha: Client
-let agentId: string
-beforeAll(async () => {
-  server = await scheduleServer()
-  alpha = server.alpha
-  agentId = await makeAgent(alpha)
-})
-afterAll(() => server.stop())
-
-const { get, make, pathOf, run, schedules, settled } = makeScheduleTools(
-  () => server,
-  () => agentId
-)
+const { agentId, alpha, get, make, pathOf, run, schedules, server, settled } = await scheduleStand()
 
 describe("a moment that comes", () => {
   it("begins a thread with the message, once, and is over where it was the only one", async () => {

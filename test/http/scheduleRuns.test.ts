@@ -1,24 +1,10 @@
 /** Runs of schedules: by hand, and how they are listed. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import type { Client, TestServer } from "../setup/server.ts"
+import { assert, describe, it } from "@effect/vitest"
 import { eventually } from "../waiting.ts"
-import { logOf, makeAgent, text } from "./threadFixture.ts"
-import { makeScheduleTools, scheduleServer, soon } from "./scheduleFixture.ts"
+import { logOf, text } from "./threadFixture.ts"
+import { soon, scheduleStand } from "./scheduleFixture.ts"
 
-let server: TestServer
-let alpha: Client
-let agentId: string
-beforeAll(async () => {
-  server = await scheduleServer()
-  alpha = server.alpha
-  agentId = await makeAgent(alpha)
-})
-afterAll(() => server.stop())
-
-const { get, make, pathOf, run, runsOf, settled } = makeScheduleTools(
-  () => server,
-  () => agentId
-)
+const { alpha, get, make, pathOf, run, runsOf, settled } = await scheduleStand()
 
 describe("a run by hand", () => {
   it("begins at once, also while the schedule is disabled, once for each idempotency key", async () => {

@@ -1,25 +1,12 @@
 /** Schedules as what they are: made, read, listed, refused and deleted. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { limits } from "../../src/domain/limits.ts"
-import { Client, type TestServer } from "../setup/server.ts"
+import { Client } from "../setup/server.ts"
 import { assertRefused as refused } from "./refusals.ts"
 import { makeAgent, makeThread } from "./threadFixture.ts"
-import { cron, input, makeScheduleTools, scheduleServer } from "./scheduleFixture.ts"
+import { cron, input, scheduleStand } from "./scheduleFixture.ts"
 
-let server: TestServer
-let alpha: Client
-let agentId: string
-beforeAll(async () => {
-  server = await scheduleServer()
-  alpha = server.alpha
-  agentId = await makeAgent(alpha)
-})
-afterAll(() => server.stop())
-
-const { get, make, pathOf, run, runsOf, schedules, settled } = makeScheduleTools(
-  () => server,
-  () => agentId
-)
+const { agentId, alpha, get, make, pathOf, run, runsOf, schedules, server, settled } = await scheduleStand()
 
 describe("a schedule", () => {
   it("is made with its defaults and next instants, and read as it was made", async () => {

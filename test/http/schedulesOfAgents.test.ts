@@ -1,16 +1,12 @@
 /** Schedules as agents have them: by their tools, under their leases, and under the approval policy. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { AgentLeases } from "../../src/keys/AgentLeases.ts"
-import { Client, startServer, type TestServer } from "../setup/server.ts"
+import { during } from "../setup/during.ts"
+import { Client, startServer } from "../setup/server.ts"
 import { ended, type Event, logOf, makeThread, submit, text } from "./threadFixture.ts"
 
-let server: TestServer
-let alpha: Client
-beforeAll(async () => {
-  server = await startServer()
-  alpha = server.alpha
-})
-afterAll(() => server.stop())
+const server = await during(startServer())
+const alpha = server.alpha
 
 const input = (more: object = {}) => ({
   name: "Later",

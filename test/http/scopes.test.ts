@@ -2,20 +2,18 @@
  * Which credential may do what: every operation of the document, with a key of each scope alone, with none, and with
  * those that are no keys; then cell by cell, each kind of credential with each scope that it may have.
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import type { CredentialKind } from "../../http/access.ts"
 import { DeliveryTokens } from "../../src/hooks/deliveryToken.ts"
 import { AgentLeases } from "../../src/keys/AgentLeases.ts"
 import { type Scope, triggerScopes } from "../../src/keys/apiKey.ts"
 import { scopes } from "../../src/keys/scopes.ts"
-import { type Client, sharedServer, type TestServer } from "../setup/server.ts"
+import { type Client, sharedServer } from "../setup/server.ts"
 import { type Operation, operations, schemas, titleOf } from "./document.ts"
 import { absent, furnish, type Ids, pathWith } from "./everything.ts"
 import { fitting } from "./jsonSchema.ts"
 
-let server: TestServer
-let nobodys: Ids
 const holders = new Map<Scope, Client>()
 
 /** A good credential of a kind; `scope` is the one that it has, where its kind has any. */
@@ -48,15 +46,12 @@ const fill = async (ids: Ids) => {
   cells.push({ kind: "lease", token: lease.token }, { kind: "delivery", token: delivery })
 }
 
-beforeAll(async () => {
-  server = await sharedServer()
-  // What is asked for is not there: with the right scope as without it, nothing happens to it.
-  const furnished = await furnish(server.alpha)
-  nobodys = Object.fromEntries(Object.entries(furnished).map(([name, id]) => [name, absent(id)]))
-  await fill(furnished)
-  for (const scope of scopes) holders.set(scope, await server.client(server.workspaces.alpha, { scopes: [scope] }))
-})
-afterAll(() => server.stop())
+const server = await sharedServer()
+// What is asked for is not there: with the right scope as without it, nothing happens to it.
+const furnished = await furnish(server.alpha)
+const nobodys = Object.fromEntries(Object.entries(furnished).map(([name, id]) => [name, absent(id)]))
+await fill(furnished)
+for (const scope of scopes) holders.set(scope, await server.client(server.workspaces.alpha, { scopes: [scope] }))
 
 /** Status and words of the answer. A stream goes on for ever: its head is the answer. */
 const ask = async ({ method, path }: Operation, token: string | undefined, body: unknown) => {

@@ -2,11 +2,12 @@
  * A tenant whose schemas take seconds over a short text: their calls end, and say that the schema is to blame; the node
  * and the other tenants do not notice.
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { afterAll, assert, describe, it } from "@effect/vitest"
 import { monitorEventLoopDelay } from "node:perf_hooks"
 import { setTimeout as sleep } from "node:timers/promises"
 import { schemaLimits, Schemas } from "../../src/tools/Schemas.ts"
-import { startServer, type TestServer } from "../setup/server.ts"
+import { during } from "../setup/during.ts"
+import { startServer } from "../setup/server.ts"
 import { startMcpServer } from "../tools/mcpServer.ts"
 import { assertRefused } from "./refusals.ts"
 import { addToolset, assertSound, call, fresh, makeWorker, only, outcomes, turnOf } from "./toolFixture.ts"
@@ -16,15 +17,9 @@ import { answer, parked, resolved, result } from "./waitFixture.ts"
 const manyStates = { type: "string", pattern: `^${"(?:.?){900}".repeat(5)}$` }
 const long = "a".repeat(7_000)
 
-let server: TestServer
-beforeAll(async () => {
-  // A slow machine needs long to start a thread, which the workspace pays for: its next check's turn comes all the same.
-  server = await startServer({ schemas: Schemas.layerOf({ ...schemaLimits, lineMs: 60_000 }) })
-})
-afterAll(async () => {
-  await assertSound(server)
-  await server.stop()
-})
+// A slow machine needs long to start a thread, which the workspace pays for: its next check's turn comes all the same.
+const server = await during(startServer({ schemas: Schemas.layerOf({ ...schemaLimits, lineMs: 60_000 }) }))
+afterAll(() => assertSound(server))
 
 /** The longest time in which nobody else was served. */
 const held = async (work: () => Promise<void>) => {

@@ -1,7 +1,6 @@
 /** Messages of what is no client, a schedule say: under ids that derive from what they are for. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { afterAll, beforeAll } from "vitest"
 import { Registries } from "../../actors/Registries.ts"
 import { makeSubmit } from "../../actors/subscription/submitting.ts"
 import { type StartedThread, Threads } from "../../actors/thread/Threads.ts"
@@ -10,18 +9,13 @@ import { restore } from "../../machines/subscription/fold.ts"
 import { sibling } from "../../src/domain/ids.ts"
 import type { SubscriptionSettings } from "../../src/domain/subscription.ts"
 import { freshId } from "../../src/seed.ts"
-import { type Client, startServer, type TestServer } from "../setup/server.ts"
+import { during } from "../setup/during.ts"
+import { startServer } from "../setup/server.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
 
-let server: TestServer
-let alpha: Client
-let agentId: string
-beforeAll(async () => {
-  server = await startServer({ idleMs: 1 })
-  alpha = server.alpha
-  agentId = await makeAgent(alpha)
-})
-afterAll(() => server.stop())
+const server = await during(startServer({ idleMs: 1 }))
+const alpha = server.alpha
+const agentId = await makeAgent(alpha)
 
 const principal = () => ({ type: "schedule" as const, id: "sch_daily" })
 

@@ -1,21 +1,12 @@
 /** Streams of events: of a thread, of an agent, of the workspace. */
 import { assert, describe, it } from "@effect/vitest"
-import { afterAll, beforeAll } from "vitest"
 import { Bus } from "../../src/bus/Bus.ts"
-import type { Client, TestServer } from "../setup/server.ts"
+import type { Client } from "../setup/server.ts"
 import type { Watcher } from "./sse.ts"
 import { ended, logOf, makeAgent, makeThread, submit } from "./threadFixture.ts"
-import { isDone, makeStreamTools, ofThread, streamServer } from "./streamFixture.ts"
+import { isDone, ofThread, streamStand } from "./streamFixture.ts"
 
-let server: TestServer
-let agentId: string
-beforeAll(async () => {
-  server = await streamServer()
-  agentId = await makeAgent(server.alpha)
-})
-afterAll(() => server.stop())
-
-const { watch } = makeStreamTools(() => server)
+const { agentId, server, watch } = await streamStand()
 
 describe("a thread's stream", () => {
   it("opens with a retry time and ready, then tells every event whole with its seq as id", async () => {

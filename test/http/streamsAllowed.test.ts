@@ -1,22 +1,14 @@
 /** Who may watch a stream or wait for news, how many at once, and for how long. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { afterAll, beforeAll } from "vitest"
 import { Streams } from "../../http/streams/Streams.ts"
-import { Client, startServer, type TestServer } from "../setup/server.ts"
+import { Client, startServer } from "../setup/server.ts"
 import { Watcher } from "./sse.ts"
 import { makeAgent, makeThread, submit } from "./threadFixture.ts"
-import { makeStreamTools, ofThread, streamServer } from "./streamFixture.ts"
+import { ofThread, streamStand } from "./streamFixture.ts"
+import { fresh } from "./toolFixture.ts"
 
-let server: TestServer
-let agentId: string
-beforeAll(async () => {
-  server = await streamServer()
-  agentId = await makeAgent(server.alpha)
-})
-afterAll(() => server.stop())
-
-const { watch } = makeStreamTools(() => server)
+const { agentId, server, watch } = await streamStand()
 
 describe("who may watch", () => {
   const goodbye = (watcher: Watcher) => watcher.until(({ closed }) => closed, 6_000)
@@ -34,11 +26,12 @@ describe("who may watch", () => {
   })
 
   it("ends when the key's identity is disabled", async () => {
+    const identity = fresh("mallory")
     const threadId = await makeThread(server.alpha, agentId)
-    const client = await server.client(server.workspaces.alpha, { identity: "mallory" })
+    const client = await server.client(server.workspaces.alpha, { identity })
     const watcher = await watch(ofThread(threadId), { client })
     await watcher.until(({ frames }) => frames.length === 1)
-    const disabled = await server.alpha.post("/v1/identities/disable", { identity: "mallory" })
+    const disabled = await server.alpha.post("/v1/identities/disable", { identity })
     assert.strictEqual(disabled.status, 200, disabled.text)
     await goodbye(watcher)
     assert.deepStrictEqual(watcher.frames.at(-1)!.data, { reason: "auth_expired" })
@@ -54,12 +47,13 @@ describe("who may watch", () => {
   })
 
   it("does not disturb other keys", async () => {
+    const identity = fresh("eve")
     const threadId = await makeThread(server.alpha, agentId)
     const watcher = await watch(ofThread(threadId))
     await watcher.until(({ frames }) => frames.length === 1)
-    const client = await server.client(server.workspaces.alpha, { identity: "eve" })
+    const client = await server.client(server.workspaces.alpha, { identity })
     await client.get("/v1/auth")
-    await server.alpha.post("/v1/identities/disable", { identity: "eve" })
+    await server.alpha.post("/v1/identities/disable", { identity })
     await watcher.until(({ comments }) => comments.length >= 8)
     assert.deepStrictEqual(watcher.events("bye"), [])
     watcher.close()
@@ -93,7 +87,7 @@ describe("who may wait for news", () => {
   })
 
   it("of a feed is refused within five seconds when the key is revoked", async () => {
-    const { feed } = (await server.alpha.post("/v1/feeds", { name: "watched" })).body
+    const { feed } = (await server.alpha.post("/v1/feeds", { name: fresh("watched") })).body
     const made = await server.alpha.post("/v1/auth/keys", { name: "short lived", scopes: ["read"] })
     const client = new Client(server.base, made.body.token)
     const answer = client.get(`/v1/feeds/${feed.id}/messages?startSeq=1&waitSeconds=30`)
@@ -122,11 +116,12 @@ describe("who may wait for news", () => {
   })
 
   it("is refused when the key's identity is disabled", async () => {
+    const identity = fresh("trudy")
     const threadId = await makeThread(server.alpha, agentId)
-    const answer = poll(await server.client(server.workspaces.alpha, { identity: "trudy" }), threadId)
+    const answer = poll(await server.client(server.workspaces.alpha, { identity }), threadId)
     await isWaiting(1)
     const began = performance.now()
-    await server.alpha.post("/v1/identities/disable", { identity: "trudy" })
+    await server.alpha.post("/v1/identities/disable", { identity })
     assert.deepStrictEqual(await refusedSoon(answer, began), [403, "identity_disabled"])
   })
 
@@ -137,11 +132,12 @@ describe("who may wait for news", () => {
   })
 
   it("is not disturbed by the end of other keys", async () => {
+    const identity = fresh("oscar")
     const threadId = await makeThread(server.alpha, agentId)
     const answer = poll(server.alpha, threadId)
-    const other = poll(await server.client(server.workspaces.alpha, { identity: "oscar" }), threadId)
+    const other = poll(await server.client(server.workspaces.alpha, { identity }), threadId)
     await isWaiting(2)
-    await server.alpha.post("/v1/identities/disable", { identity: "oscar" })
+    await server.alpha.post("/v1/identities/disable", { identity })
     assert.strictEqual((await other).status, 403)
     await isWaiting(1)
     await submit(server.alpha, threadId, "hello")

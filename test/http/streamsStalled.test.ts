@@ -1,22 +1,12 @@
 /** Watchers that read slowly, stop reading, or go away. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { afterAll, beforeAll } from "vitest"
 import { Bus } from "../../src/bus/Bus.ts"
 import { Streams } from "../../http/streams/Streams.ts"
-import type { TestServer } from "../setup/server.ts"
-import { ended, logOf, makeAgent, makeThread, submit } from "./threadFixture.ts"
-import { makeStreamTools, ofThread, streamServer } from "./streamFixture.ts"
+import { ended, logOf, makeThread, submit } from "./threadFixture.ts"
+import { ofThread, streamStand } from "./streamFixture.ts"
 
-let server: TestServer
-let agentId: string
-beforeAll(async () => {
-  server = await streamServer()
-  agentId = await makeAgent(server.alpha)
-})
-afterAll(() => server.stop())
-
-const { watch } = makeStreamTools(() => server)
+const { agentId, server, watch } = await streamStand()
 
 describe("slow and stalled watchers", () => {
   const flood = async (threadId: string, seqs: number, from: number) => {

@@ -1,16 +1,10 @@
 /** The table of the first turn: what the log says when something is sent while `/wait 3s` of turn A runs. */
 import { assert, describe, it } from "@effect/vitest"
-import { afterAll, beforeAll } from "vitest"
-import { sharedServer, type TestServer } from "../setup/server.ts"
+import { sharedServer } from "../setup/server.ts"
 import { ended, type Event, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
 
-let server: TestServer
-let agentId: string
-beforeAll(async () => {
-  server = await sharedServer()
-  agentId = await makeAgent(server.alpha)
-})
-afterAll(() => server.stop())
+const server = await sharedServer()
+const agentId = await makeAgent(server.alpha)
 
 const short: Record<string, string> = { user_message: "user", assistant_message: "assistant" }
 

@@ -1,32 +1,24 @@
 /** Subscriptions over HTTP as resources, and what a change means for what comes meanwhile. */
 import { sql } from "kysely"
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { toUuid } from "../../src/domain/ids.ts"
 import { limits } from "../../src/domain/limits.ts"
 import { enlist } from "../../src/subscriptions/enlisting.ts"
 import { freshId } from "../../src/seed.ts"
 import { forgetUnborn } from "../../src/subscriptions/forgetting.ts"
-import { startServer, type TestServer } from "../setup/server.ts"
+import { during } from "../setup/during.ts"
+import { startServer } from "../setup/server.ts"
 import { until } from "../waiting.ts"
 import { absent, assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
 import { ended, logOf, makeAgent, makeThread } from "./threadFixture.ts"
 import { fresh } from "./toolFixture.ts"
 import { makeSubscriptionTools } from "./subscriptionFixture.ts"
 
-let server: TestServer
+const server = await during(startServer())
+const { append, listed, makeFeed, read, subscribe, subscribed, toldTimes } = makeSubscriptionTools(server)
 /** Of tests that look at one answer. */
-const agents = { one: "" }
-const feeds = { one: "" }
-beforeAll(async () => {
-  server = await startServer()
-  agents.one = await makeAgent(server.alpha)
-  feeds.one = await makeFeed()
-})
-afterAll(async () => {
-  await server.stop()
-})
-
-const { append, listed, makeFeed, read, subscribe, subscribed, toldTimes } = makeSubscriptionTools(() => server)
+const agents = { one: await makeAgent(server.alpha) }
+const feeds = { one: await makeFeed() }
 
 describe("subscriptions as resources", () => {
   it("are changed by a merge patch under their ETag, listed by agent and feed, and deleted", async () => {

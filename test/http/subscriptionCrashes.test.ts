@@ -2,17 +2,14 @@
  * Crash points of subscriptions (crashing.ts): whichever commit a node dies at, each message that matches is handed over
  * once, in the order of the feed, and none is forgotten.
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { until } from "../waiting.ts"
-import { type Nodes, type Run, type Scenario, startNodes, withEachCrash } from "./crashing.ts"
+import { type Run, type Scenario, startNodes, withEachCrash } from "./crashing.ts"
 import { logOf, makeAgent } from "./threadFixture.ts"
+import { during } from "../setup/during.ts"
 import { fresh, only } from "./toolFixture.ts"
 
-let nodes: Nodes
-beforeAll(async () => {
-  nodes = await startNodes()
-})
-afterAll(() => nodes.stop())
+const nodes = await during(startNodes())
 
 interface Place {
   readonly agentId: string

@@ -1,24 +1,18 @@
 /** Subscriptions over HTTP whose feed, agent or node goes, that are switched off, or that wait for approval. */
 import { sql } from "kysely"
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { toUuid } from "../../src/domain/ids.ts"
-import { Client, startServer, type TestServer } from "../setup/server.ts"
+import { during } from "../setup/during.ts"
+import { Client, startServer } from "../setup/server.ts"
 import { until } from "../waiting.ts"
 import { absent, assertRefused as refused } from "./refusals.ts"
 import { makeAgent } from "./threadFixture.ts"
 import { fresh } from "./toolFixture.ts"
 import { makeSubscriptionTools } from "./subscriptionFixture.ts"
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(async () => {
-  await server.stop()
-})
-
+const server = await during(startServer())
 const { append, listed, makeFeed, read, status, statusOf, subscribe, subscribed, toldTimes, toldTo } =
-  makeSubscriptionTools(() => server)
+  makeSubscriptionTools(server)
 
 describe("what takes a subscription its feed or its agent", () => {
   it("is the feed's archiving: it is disabled by force, also in its window, and stays so", async () => {

@@ -14,34 +14,34 @@ export interface Told {
 }
 
 /** Of the server that a file of tests has started. */
-export const makeSubscriptionTools = (server: () => TestServer) => {
+export const makeSubscriptionTools = (server: TestServer) => {
   const makeFeed = async (): Promise<string> => {
-    const made = await server().alpha.post("/v1/feeds", { name: fresh("feed") })
+    const made = await server.alpha.post("/v1/feeds", { name: fresh("feed") })
     assert.strictEqual(made.status, 201, made.text)
     return made.body.feed.id
   }
   const append = async (feedId: string, ...messages: ReadonlyArray<string | object>) => {
-    const sent = await server().alpha.post(`/v1/feeds/${feedId}/messages`, {
+    const sent = await server.alpha.post(`/v1/feeds/${feedId}/messages`, {
       messages: messages.map((message) => (typeof message === "string" ? { text: message } : message))
     })
     assert.strictEqual(sent.status, 201, sent.text)
     return sent.body.endSeq as number
   }
   const subscribe = (agentId: string, feedId: string, more: object = {}) =>
-    server().alpha.post(`/v1/agents/${agentId}/subscriptions`, { feedId, ...more })
+    server.alpha.post(`/v1/agents/${agentId}/subscriptions`, { feedId, ...more })
   const subscribed = async (agentId: string, feedId: string, more: object = {}) => {
     const made = await subscribe(agentId, feedId, more)
     assert.strictEqual(made.status, 201, made.text)
     return made.body
   }
-  const read = async (id: string) => (await server().alpha.get(`/v1/subscriptions/${id}`)).body
+  const read = async (id: string) => (await server.alpha.get(`/v1/subscriptions/${id}`)).body
 
   /** What the agent was told by subscriptions, thread by thread. */
   const toldTo = async (agentId: string): Promise<ReadonlyArray<Told>> => {
-    const { body } = await server().alpha.get(`/v1/threads?agentId=${agentId}&limit=200&includeArchived=true`)
+    const { body } = await server.alpha.get(`/v1/threads?agentId=${agentId}&limit=200&includeArchived=true`)
     const logs = await Promise.all(
       body.threads.map(async ({ thread: { id } }: { thread: { id: string } }) => {
-        const log = await logOf(server().alpha, id, (log) => log.length > 0)
+        const log = await logOf(server.alpha, id, (log) => log.length > 0)
         return log
           .filter(({ type }) => type === "user_message")
           .map((event: any) => ({ text: event.content[0].text, principal: event.principal, threadId: id }))
@@ -61,13 +61,13 @@ export const makeSubscriptionTools = (server: () => TestServer) => {
       return found.lastStatus === wanted && found
     })
   const statusOf = async (id: string) =>
-    ((await server().query(sql`select status from heads where id = ${toUuid(id)}::uuid`)).rows[0] as any)
+    ((await server.query(sql`select status from heads where id = ${toUuid(id)}::uuid`)).rows[0] as any)
       ?.status as string
 
   /** Its feed knows of its last change. */
   const listed = (id: string) =>
     until("told", async () => {
-      const { rows } = await server().query(
+      const { rows } = await server.query(
         sql`select condition from subscribers where id = ${toUuid(id)}::uuid and listed`
       )
       return (rows[0] as any)?.condition === (await read(id)).condition

@@ -1,31 +1,22 @@
 /** Subscriptions over HTTP: messages of a feed that match wake an agent, each of them once. */
 import { sql } from "kysely"
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { toUuid } from "../../src/domain/ids.ts"
 import { limits } from "../../src/domain/limits.ts"
 import { appendMessages } from "../../src/feeds/appending.ts"
-import { startServer, type TestServer } from "../setup/server.ts"
+import { during } from "../setup/during.ts"
+import { startServer } from "../setup/server.ts"
 import { until } from "../waiting.ts"
 import { assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
 import { makeAgent, makeThread } from "./threadFixture.ts"
 import { makeSubscriptionTools } from "./subscriptionFixture.ts"
 
-let server: TestServer
+const server = await during(startServer())
+const { append, makeFeed, read, status, statusOf, subscribe, subscribed, toldTimes, toldTo } =
+  makeSubscriptionTools(server)
 /** Of tests that look at one answer. */
-const agents = { one: "" }
-const feeds = { one: "" }
-beforeAll(async () => {
-  server = await startServer()
-  agents.one = await makeAgent(server.alpha)
-  feeds.one = await makeFeed()
-})
-afterAll(async () => {
-  await server.stop()
-})
-
-const { append, makeFeed, read, status, statusOf, subscribe, subscribed, toldTimes, toldTo } = makeSubscriptionTools(
-  () => server
-)
+const agents = { one: await makeAgent(server.alpha) }
+const feeds = { one: await makeFeed() }
 
 describe("a subscription", () => {
   it("wakes its agent with a message that matches, in a thread of its own, and says so", async () => {

@@ -1,14 +1,11 @@
 /** Subscriptions whose node loses what it has: each message that matches is handed over once, and in order. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { startServer, type TestServer } from "../setup/server.ts"
+import { assert, describe, it } from "@effect/vitest"
+import { during } from "../setup/during.ts"
+import { startServer } from "../setup/server.ts"
 import { logOf, makeAgent } from "./threadFixture.ts"
 import { fresh, loseLease, only } from "./toolFixture.ts"
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server.stop())
+const server = await during(startServer())
 
 const rounds = 6
 const each = 4

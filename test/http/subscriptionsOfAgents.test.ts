@@ -1,19 +1,15 @@
 /** Subscriptions as agents use them: by the tools of the family, by requests under their leases, and in circles. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { limits } from "../../src/domain/limits.ts"
-import { type Client, startServer, type TestServer } from "../setup/server.ts"
+import { during } from "../setup/during.ts"
+import { type Client, startServer } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
 import { makeFamilyUsers } from "./ofAgentsFixture.ts"
 import { absent, assertRefused as refused } from "./refusals.ts"
 import { call, fresh } from "./toolFixture.ts"
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server.stop())
-
-const { leased, ruled, useBy, worker } = makeFamilyUsers(() => server, "subscriptions", "feeds")
+const server = await during(startServer())
+const { leased, ruled, useBy, worker } = makeFamilyUsers(server, "subscriptions", "feeds")
 const of = ({ admin, id }: Awaited<ReturnType<typeof ruled>>) => ({ client: admin, workspace: id })
 
 const makeFeed = async (client: Client): Promise<string> => {

@@ -1,22 +1,14 @@
 /** Turns that are cancelled, and turns that are tried again. */
 import { assert, describe, it } from "@effect/vitest"
-import { afterAll, beforeAll } from "vitest"
-import { type Client, sharedServer, type TestServer } from "../setup/server.ts"
+import { sharedServer } from "../setup/server.ts"
 import { assertInvalid, assertRefused } from "./refusals.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
 import { decodeDetail, makeDetailTools } from "./threadDetailFixture.ts"
 
-let server: TestServer
-let alpha: Client
-let agentId: string
-beforeAll(async () => {
-  server = await sharedServer()
-  alpha = server.alpha
-  agentId = await makeAgent(alpha)
-})
-afterAll(() => server.stop())
-
-const { detailOf } = makeDetailTools(() => server)
+const server = await sharedServer()
+const alpha = server.alpha
+const agentId = await makeAgent(alpha)
+const { detailOf } = makeDetailTools(server)
 
 describe("cancelling", () => {
   it("ends the running turn; what waits still runs", async () => {

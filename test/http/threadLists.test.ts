@@ -1,22 +1,16 @@
 /** Threads as they are listed. */
 import { assert, describe, it } from "@effect/vitest"
-import { afterAll, beforeAll } from "vitest"
 import { toUuid } from "../../src/domain/ids.ts"
 import { freshId } from "../../src/seed.ts"
-import { type Client, sharedServer, type TestServer } from "../setup/server.ts"
+import { sharedServer } from "../setup/server.ts"
 import { assertRefused } from "./refusals.ts"
 import { ended, logOf, makeAgent, makeThread, submit } from "./threadFixture.ts"
 import { decodeDetail, makeDetailTools } from "./threadDetailFixture.ts"
+import { fresh } from "./toolFixture.ts"
 
-let server: TestServer
-let alpha: Client
-beforeAll(async () => {
-  server = await sharedServer()
-  alpha = server.alpha
-})
-afterAll(() => server.stop())
-
-const { detailOf } = makeDetailTools(() => server)
+const server = await sharedServer()
+const alpha = server.alpha
+const { detailOf } = makeDetailTools(server)
 
 describe("listing threads", () => {
   it("pages through them by their last change, newest first", async () => {
@@ -55,15 +49,16 @@ describe("listing threads", () => {
 
   it("filters by agent, identity and state, within the workspace", async () => {
     const own = await makeAgent(alpha)
-    const ann = await makeThread(alpha, own, { identity: "list ann" })
+    const identity = fresh("list ann")
+    const ann = await makeThread(alpha, own, { identity })
     await makeThread(alpha, own, { identity: "list bob" })
     const ids = async (query: string, client = alpha) =>
       (await client.get(`/v1/threads?${query}`)).body.threads.map(
         (summary: { thread: { id: string } }) => summary.thread.id
       )
-    assert.deepStrictEqual(await ids("identity=list%20ann"), [ann])
-    assert.deepStrictEqual(await ids("identity=%20list%20ann%20"), [ann])
-    assert.deepStrictEqual(await ids(`agentId=${own}&identity=list%20ann`), [ann])
+    assert.deepStrictEqual(await ids(`identity=${encodeURIComponent(identity)}`), [ann])
+    assert.deepStrictEqual(await ids(`identity=${encodeURIComponent(` ${identity} `)}`), [ann])
+    assert.deepStrictEqual(await ids(`agentId=${own}&identity=${encodeURIComponent(identity)}`), [ann])
     assert.deepStrictEqual((await ids(`agentId=${own}`)).length, 2)
     assert.deepStrictEqual(await ids(`agentId=${own}&state=waiting`), [])
     assert.deepStrictEqual(await ids(`agentId=${own}`, server.beta), [])

@@ -1,22 +1,15 @@
 /** Threads: made, read and changed. */
 import { assert, describe, it } from "@effect/vitest"
-import { afterAll, beforeAll } from "vitest"
-import { type Client, sharedServer, type TestServer } from "../setup/server.ts"
+import { sharedServer } from "../setup/server.ts"
 import { assertInvalid, assertRefused } from "./refusals.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
 import { decodeDetail, makeDetailTools } from "./threadDetailFixture.ts"
+import { fresh } from "./toolFixture.ts"
 
-let server: TestServer
-let alpha: Client
-let agentId: string
-beforeAll(async () => {
-  server = await sharedServer()
-  alpha = server.alpha
-  agentId = await makeAgent(alpha)
-})
-afterAll(() => server.stop())
-
-const { detailOf } = makeDetailTools(() => server)
+const server = await sharedServer()
+const alpha = server.alpha
+const agentId = await makeAgent(alpha)
+const { detailOf } = makeDetailTools(server)
 
 describe("creating a thread", () => {
   it("answers 201 with the whole detail, and where to find it", async () => {
@@ -165,7 +158,7 @@ describe("creating a thread", () => {
 
   it("makes one thread of a request that is sent twice with the same Idempotency-Key", async () => {
     const body = { agentId, title: "once", message: { content: text("hello") } }
-    const key = { "idempotency-key": "create-1" }
+    const key = { "idempotency-key": fresh("create") }
     const [first, second] = await Promise.all([
       alpha.post("/v1/threads", body, key),
       alpha.post("/v1/threads", body, key)

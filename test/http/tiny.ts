@@ -1,9 +1,9 @@
 /** A small interface of its own behind the real frame, gate and listener: for tests of what all groups share. */
-import { Effect, Layer, Logger, Schema } from "effect"
+import { Effect, Exit, Layer, Logger, Schema, Scope } from "effect"
 import { HttpServer } from "effect/http"
 import { HttpApi, HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { generateKey, type NewKey } from "../../src/keys/keyText.ts"
-import type { Scope } from "../../src/keys/apiKey.ts"
+import type { Scope as KeyScope } from "../../src/keys/apiKey.ts"
 import { UserContent } from "../../src/domain/content.ts"
 import { idOf } from "../../src/domain/ids.ts"
 import { DeliveryTokens } from "../../src/hooks/deliveryToken.ts"
@@ -31,6 +31,7 @@ import * as reference from "../../http/reference.ts"
 import { pagesOf, type ReferencePages } from "../../http/referencePages.ts"
 import * as root from "../../http/root.ts"
 import { flag, int64, wholeNumber } from "../../http/parameters.ts"
+import { during } from "../setup/during.ts"
 
 const Note = Schema.Struct({
   content: UserContent,
@@ -140,7 +141,7 @@ export class World {
   readonly logs: Array<string> = []
   ready: Ready = { status: "ready", bus: "in-process" }
 
-  issue(scopes: ReadonlyArray<Scope>, fields: Partial<StoredKey> = {}): NewKey {
+  issue(scopes: ReadonlyArray<KeyScope>, fields: Partial<StoredKey> = {}): NewKey {
     const made = generateKey()
     this.rows.set(made.publicPart, {
       workspace: "wsp_00000000000000000000000000",
@@ -227,3 +228,13 @@ export const serve = (
     return `http://127.0.0.1:${port}`
   })
 }
+
+export const startServing = async (...how: Parameters<typeof serve>) => {
+  const scope = await Effect.runPromise(Scope.make())
+  const base = await Effect.runPromise(Scope.provide(serve(...how), scope))
+  const stop = () => Effect.runPromise(Scope.close(scope, Exit.void))
+  return { base, stop, [Symbol.asyncDispose]: stop }
+}
+
+/** Its address for the tests of a file. */
+export const serving = async (...how: Parameters<typeof serve>) => (await during(startServing(...how))).base

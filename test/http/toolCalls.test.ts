@@ -1,26 +1,18 @@
 /**
  * Workers that execute a client's tools: they find the calls that they owe, oldest first, and answer by the call's id.
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { afterAll, assert, describe, it } from "@effect/vitest"
 import { pages } from "../../src/domain/limits.ts"
-import { sharedServer, type TestServer } from "../setup/server.ts"
+import { sharedServer } from "../setup/server.ts"
 import { absent, assertRefused, assertRefusedAt } from "./refusals.ts"
 import { ended, logOf } from "./threadFixture.ts"
 import { assertSound, only, outcomes, waitsOf } from "./toolFixture.ts"
-import { decision, type Desk, failed, furnish, parked, resolved, result } from "./waitFixture.ts"
+import { decision, failed, furnish, parked, resolved, result } from "./waitFixture.ts"
 
-let server: TestServer
-let desk: Desk
-let other: Desk
-beforeAll(async () => {
-  server = await sharedServer()
-  desk = await furnish(server.alpha, "desk")
-  other = await furnish(server.alpha, "other")
-})
-afterAll(async () => {
-  await assertSound(server)
-  await server.stop()
-})
+const server = await sharedServer()
+const desk = await furnish(server.alpha, "desk")
+const other = await furnish(server.alpha, "other")
+afterAll(() => assertSound(server))
 
 interface Call {
   readonly waitId: string
@@ -113,6 +105,7 @@ describe("the calls that clients owe", () => {
     )
     assert.deepStrictEqual((await server.beta.get("/v1/tools/calls")).body, { calls: [] })
     assert.deepStrictEqual(await calls(`?toolsetId=${absent("tset_")}`), { calls: [] })
+    for (const toolCallId of made) assert.strictEqual((await give(toolCallId, { output: {} })).status, 200)
   })
 
   it("are 50 a page, and 200 at most", async () => {

@@ -1,11 +1,12 @@
 /** Families and toolsets that are hidden until a search reveals them: to whom, how many at once, and for how long. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { afterAll, assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { ToolReveal } from "../../src/domain/event.ts"
 import { builtInRoles } from "../../src/roles/role.ts"
 import { deny, type HookServer, rewrite, startHookServer } from "../hooks/hookServer.ts"
-import { startServer, type TestServer } from "../setup/server.ts"
-import { type McpServer, startMcpServer } from "../tools/mcpServer.ts"
+import { during } from "../setup/during.ts"
+import { startServer } from "../setup/server.ts"
+import { startMcpServer } from "../tools/mcpServer.ts"
 import { ended, type Event, logOf, submit } from "./threadFixture.ts"
 import {
   addRole,
@@ -22,25 +23,13 @@ import {
   turnOf
 } from "./toolFixture.ts"
 
-let server: TestServer
-let mcp: McpServer
-let hooks: HookServer
-let ns: string
-let toolsetId: string
-beforeAll(async () => {
-  ;[server, mcp, hooks] = await Promise.all([
-    startServer({ idleMs: 50, leaseTtlMs: 2_000 }),
-    startMcpServer(),
-    startHookServer()
-  ])
-  const { id, namespace } = await addToolset(server.alpha, { kind: "mcp", url: mcp.url, exposure: "search" })
-  ns = namespace
-  toolsetId = id
-})
-afterAll(async () => {
-  await assertSound(server)
-  await Promise.all([server.stop(), mcp.close(), hooks.stop()])
-})
+const server = await during(startServer({ idleMs: 50, leaseTtlMs: 2_000 }))
+const mcp = await during(startMcpServer())
+const hooks = await during(startHookServer())
+const { id, namespace } = await addToolset(server.alpha, { kind: "mcp", url: mcp.url, exposure: "search" })
+const ns = namespace
+const toolsetId = id
+afterAll(() => assertSound(server))
 
 const roleId = (name: string) => builtInRoles.find((role) => role.name === name)?.id ?? assert.fail(name)
 const worker = (profile: object = {}) =>

@@ -1,22 +1,12 @@
 /** What becomes of a call whose server is gone, busy, broken or lying, or is not trusted. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { readOnly } from "../../src/roles/role.ts"
-import type { TestServer } from "../setup/server.ts"
 import { endless, type Liar, type Lie, listedTools, sendJson, startLiar, stream } from "../tools/liar.ts"
 import { startMcpServer } from "../tools/mcpServer.ts"
-import { addToolset, assertSound, call, failures, makeWorker, outcomes, turnOf } from "./toolFixture.ts"
-import { makeToolTurns, toolTurnServer } from "./toolTurnFixture.ts"
+import { addToolset, call, failures, makeWorker, outcomes, turnOf } from "./toolFixture.ts"
+import { toolTurnStand } from "./toolTurnFixture.ts"
 
-let server: TestServer
-beforeAll(async () => {
-  server = await toolTurnServer()
-})
-afterAll(async () => {
-  await assertSound(server)
-  await server.stop()
-})
-
-const { stage } = makeToolTurns(() => server)
+const { server, stage } = await toolTurnStand()
 
 describe("a server", () => {
   it("that is gone is toolset_unreachable, and comes back by itself", async () => {

@@ -1,15 +1,17 @@
 /** Turns that call tools, and what of their calls has run and failed. */
+import { afterAll } from "vitest"
+import { during } from "../setup/during.ts"
 import { sharing, startServer, type TestServer } from "../setup/server.ts"
 import { type McpServer, startMcpServer, type TestTool } from "../tools/mcpServer.ts"
 import type { Event } from "./threadFixture.ts"
-import { addToolset, makeWorker, only } from "./toolFixture.ts"
+import { addToolset, assertSound, makeWorker, only } from "./toolFixture.ts"
 
 /** The worker's server for turns that call tools. */
-export const toolTurnServer = sharing(() => startServer({ idleMs: 100, leaseTtlMs: 20_000 }))
+const toolTurnServer = sharing(() => startServer({ idleMs: 100, leaseTtlMs: 20_000 }))
 
 /** A server of the usual tools, their namespace, and an agent that has them. */
 export const stock = async (server: TestServer) => {
-  const mcp = await startMcpServer()
+  const mcp = await during(startMcpServer())
   const { id, namespace } = await addToolset(server.alpha, { kind: "mcp", url: mcp.url })
   return { mcp, ns: namespace, worker: await makeWorker(server.alpha, { toolsetIds: [id] }) }
 }
@@ -19,13 +21,15 @@ export const executed = (log: ReadonlyArray<Event>, ledger: McpServer) => {
   return ledger.calls.filter(({ toolCallId }) => ids.has(toolCallId))
 }
 
-/** Of the server that a file of tests has started. */
-export const makeToolTurns = (server: () => TestServer) => {
+/** What a file's tests stand on. */
+export const toolTurnStand = async () => {
+  const server = await toolTurnServer()
+  afterAll(() => assertSound(server))
   /** A server of tools of the test's own, its toolset, and an agent that has it. */
   const stage = async (tools: ReadonlyArray<TestTool>, profile: object = {}, toolset: object = {}) => {
     const own = await startMcpServer({ tools })
-    const { id, namespace } = await addToolset(server().alpha, { kind: "mcp", url: own.url, ...toolset })
-    return { own, id, namespace, agentId: await makeWorker(server().alpha, { toolsetIds: [id], ...profile }) }
+    const { id, namespace } = await addToolset(server.alpha, { kind: "mcp", url: own.url, ...toolset })
+    return { own, id, namespace, agentId: await makeWorker(server.alpha, { toolsetIds: [id], ...profile }) }
   }
-  return { stage }
+  return { server, stage }
 }

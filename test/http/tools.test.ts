@@ -2,15 +2,13 @@
  * Whole turns that call tools: HTTP in, a journal in PostgreSQL, real MCP servers out, and their ledgers to say what
  * has run.
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { utf8Bytes } from "../../src/domain/text.ts"
-import type { TestServer } from "../setup/server.ts"
-import { type McpServer, startMcpServer } from "../tools/mcpServer.ts"
+import { startMcpServer } from "../tools/mcpServer.ts"
 import { eventually } from "../waiting.ts"
 import { ended, type Event, logOf, submit } from "./threadFixture.ts"
 import {
   addToolset,
-  assertSound,
   begin,
   call,
   failures,
@@ -22,23 +20,10 @@ import {
   told,
   turnOf
 } from "./toolFixture.ts"
-import { executed, makeToolTurns, stock, toolTurnServer } from "./toolTurnFixture.ts"
+import { executed, stock, toolTurnStand } from "./toolTurnFixture.ts"
 
-let server: TestServer
-let mcp: McpServer
-/** Of `mcp`, and an agent that has it. */
-let ns: string
-let worker: string
-beforeAll(async () => {
-  server = await toolTurnServer()
-  ;({ mcp, ns, worker } = await stock(server))
-})
-afterAll(async () => {
-  await assertSound(server)
-  await Promise.all([server.stop(), mcp.close()])
-})
-
-const { stage } = makeToolTurns(() => server)
+const { server, stage } = await toolTurnStand()
+const { mcp, ns, worker } = await stock(server)
 
 const turn = (...lines: ReadonlyArray<string>) => turnOf(server.alpha, worker, ...lines)
 

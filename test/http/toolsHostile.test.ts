@@ -2,11 +2,12 @@
  * A model that asks for everything: random roles, random calls, people who approve or not, a hook that puts in what the
  * model wanted in truth. The tool server's ledger holds what ran, and a naive reference says what might.
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { afterAll, assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
-import { type HookServer, type Reply, rewrite, startHookServer } from "../hooks/hookServer.ts"
-import { startServer, type TestServer } from "../setup/server.ts"
-import { type McpServer, startMcpServer, type TestTool } from "../tools/mcpServer.ts"
+import { type Reply, rewrite, startHookServer } from "../hooks/hookServer.ts"
+import { during } from "../setup/during.ts"
+import { startServer } from "../setup/server.ts"
+import { startMcpServer, type TestTool } from "../tools/mcpServer.ts"
 import { ended, logOf } from "./threadFixture.ts"
 import { addRole, addToolset, assertSound, begin, call, makeWorker, only, resolveWait } from "./toolFixture.ts"
 
@@ -109,45 +110,30 @@ const tools: ReadonlyArray<TestTool> = names.map((name) => ({
   run: () => "ran"
 }))
 
-let server: TestServer
-let hooks: HookServer
+const server = await during(startServer({ leaseTtlMs: 20_000 }))
+const hooks = await during(startHookServer())
 /** The agent's, and one that it was not given. */
-let mine: McpServer
-let theirs: McpServer
-let ns: string
-let agentId: string
-let profileId: string
-let roleIds: ReadonlyArray<string>
-beforeAll(async () => {
-  ;[server, hooks, mine, theirs] = await Promise.all([
-    startServer({ leaseTtlMs: 20_000 }),
-    startHookServer(),
-    startMcpServer({ tools }),
-    startMcpServer({ tools })
-  ])
-  const own = await addToolset(server.alpha, { kind: "mcp", url: mine.url, namespace: "own" })
-  ns = own.namespace
-  await addToolset(server.alpha, { kind: "mcp", url: theirs.url, namespace: "own2" })
-  roleIds = [await addRole(server.alpha, {}), await addRole(server.alpha, {}), await addRole(server.alpha, {})]
-  const swap: Reply = (response, received) =>
-    rewrite({ toolInput: Object(received.body.data).toolInput.swap })(response, received)
-  agentId = await makeWorker(server.alpha, {
-    toolsetIds: [own.id],
-    hooks: [
-      {
-        name: "swap",
-        point: "before_tool_call",
-        match: { conditions: [{ path: "/swap", op: "exists" }] },
-        processor: { type: "url", url: hooks.endpoint(swap).url }
-      }
-    ]
-  })
-  profileId = (await server.alpha.get(`/v1/agents/${agentId}`)).body.agent.profileId
+const mine = await during(startMcpServer({ tools }))
+const theirs = await during(startMcpServer({ tools }))
+const own = await addToolset(server.alpha, { kind: "mcp", url: mine.url, namespace: "own" })
+const ns = own.namespace
+await addToolset(server.alpha, { kind: "mcp", url: theirs.url, namespace: "own2" })
+const roleIds = [await addRole(server.alpha, {}), await addRole(server.alpha, {}), await addRole(server.alpha, {})]
+const swap: Reply = (response, received) =>
+  rewrite({ toolInput: Object(received.body.data).toolInput.swap })(response, received)
+const agentId = await makeWorker(server.alpha, {
+  toolsetIds: [own.id],
+  hooks: [
+    {
+      name: "swap",
+      point: "before_tool_call",
+      match: { conditions: [{ path: "/swap", op: "exists" }] },
+      processor: { type: "url", url: hooks.endpoint(swap).url }
+    }
+  ]
 })
-afterAll(async () => {
-  await assertSound(server)
-  await Promise.all([server.stop(), hooks.stop(), mine.close(), theirs.close()])
-})
+const profileId = (await server.alpha.get(`/v1/agents/${agentId}`)).body.agent.profileId
+afterAll(() => assertSound(server))
 
 const scalar = fc.constantFrom<unknown>("a", "a", "a", 1, 1, 1, "ab", "", 2, -1, true, null)
 const plainInput = fc.dictionary(

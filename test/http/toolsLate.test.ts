@@ -2,10 +2,11 @@
  * What nobody answers in time. The contract's times are minutes, hours and days: here they are shorter, and everything
  * else is as it is.
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { afterAll, assert, describe, it } from "@effect/vitest"
 import { setTimeout as sleep } from "node:timers/promises"
 import { vi } from "vitest"
-import { startServer, type TestServer } from "../setup/server.ts"
+import { during } from "../setup/during.ts"
+import { startServer } from "../setup/server.ts"
 import { endless, type Lie, startLiar, stream } from "../tools/liar.ts"
 import { startMcpServer, type TestTool } from "../tools/mcpServer.ts"
 import { eventually } from "../waiting.ts"
@@ -39,14 +40,8 @@ vi.mock(import("../../src/domain/limits.ts"), async (original) => {
   return { ...others, limits: Object.assign({}, limits, shorter) }
 })
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer({ idleMs: 50, leaseTtlMs: 20_000 })
-})
-afterAll(async () => {
-  await assertSound(server)
-  await server.stop()
-})
+const server = await during(startServer({ idleMs: 50, leaseTtlMs: 20_000 }))
+afterAll(() => assertSound(server))
 
 describe.concurrent("a tool that takes too long", () => {
   it("is tool_timeout, and is cancelled at its server", async () => {

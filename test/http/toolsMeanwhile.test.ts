@@ -1,22 +1,12 @@
 /** What happens while a turn calls tools: its toolset changes, and the turn itself ends. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import type { TestServer } from "../setup/server.ts"
+import { assert, describe, it } from "@effect/vitest"
 import type { TestTool } from "../tools/mcpServer.ts"
 import { eventually } from "../waiting.ts"
 import { ended, logOf, submit } from "./threadFixture.ts"
-import { addRole, assertSound, begin, call, Gate, outcomes, told, turnOf } from "./toolFixture.ts"
-import { makeToolTurns, toolTurnServer } from "./toolTurnFixture.ts"
+import { addRole, begin, call, Gate, outcomes, told, turnOf } from "./toolFixture.ts"
+import { toolTurnStand } from "./toolTurnFixture.ts"
 
-let server: TestServer
-beforeAll(async () => {
-  server = await toolTurnServer()
-})
-afterAll(async () => {
-  await assertSound(server)
-  await server.stop()
-})
-
-const { stage } = makeToolTurns(() => server)
+const { server, stage } = await toolTurnStand()
 
 describe("a toolset that changes while a turn runs", () => {
   const taking = (properties: object, gate: Gate): ReadonlyArray<TestTool> => [

@@ -1,11 +1,9 @@
 /** Calls that a client executes. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { readOnly } from "../../src/roles/role.ts"
-import type { TestServer } from "../setup/server.ts"
 import { ended, logOf } from "./threadFixture.ts"
 import {
   addToolset,
-  assertSound,
   begin,
   call,
   failures,
@@ -16,16 +14,9 @@ import {
   turnOf,
   waitsOf
 } from "./toolFixture.ts"
-import { toolTurnServer } from "./toolTurnFixture.ts"
+import { toolTurnStand } from "./toolTurnFixture.ts"
 
-let server: TestServer
-beforeAll(async () => {
-  server = await toolTurnServer()
-})
-afterAll(async () => {
-  await assertSound(server)
-  await server.stop()
-})
+const { server } = await toolTurnStand()
 
 describe("a tool of clients", () => {
   const desk = async (profile: object = {}) => {

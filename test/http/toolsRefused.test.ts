@@ -1,35 +1,11 @@
 /** Calls that do not run: of tools that are not there, with inputs that do not fit, or denied by roles. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import type { TestServer } from "../setup/server.ts"
-import type { McpServer } from "../tools/mcpServer.ts"
+import { assert, describe, it } from "@effect/vitest"
 import type { Event } from "./threadFixture.ts"
-import {
-  addRole,
-  addToolset,
-  assertSound,
-  call,
-  failures,
-  makeWorker,
-  only,
-  outcomes,
-  told,
-  turnOf
-} from "./toolFixture.ts"
-import { executed, stock, toolTurnServer } from "./toolTurnFixture.ts"
+import { addRole, addToolset, call, failures, makeWorker, only, outcomes, told, turnOf } from "./toolFixture.ts"
+import { executed, stock, toolTurnStand } from "./toolTurnFixture.ts"
 
-let server: TestServer
-let mcp: McpServer
-/** Of `mcp`, and an agent that has it. */
-let ns: string
-let worker: string
-beforeAll(async () => {
-  server = await toolTurnServer()
-  ;({ mcp, ns, worker } = await stock(server))
-})
-afterAll(async () => {
-  await assertSound(server)
-  await Promise.all([server.stop(), mcp.close()])
-})
+const { server } = await toolTurnStand()
+const { mcp, ns, worker } = await stock(server)
 
 const turn = (...lines: ReadonlyArray<string>) => turnOf(server.alpha, worker, ...lines)
 

@@ -1,23 +1,13 @@
 /** Toolsets over HTTP: how large they may be, and how they are changed, refreshed and deleted. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { sharedServer, startServer, type TestServer } from "../setup/server.ts"
-import { type McpServer, startMcpServer, usualTools } from "../tools/mcpServer.ts"
+import { assert, describe, it } from "@effect/vitest"
+import { toUuid } from "../../src/domain/ids.ts"
+import { startServer } from "../setup/server.ts"
+import { startMcpServer, usualTools } from "../tools/mcpServer.ts"
 import { absent, assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
-import { makeToolsetTools, tool, schemaOf } from "./toolsetFixture.ts"
+import { tool, schemaOf, toolsetStand } from "./toolsetFixture.ts"
+import { fresh } from "./toolFixture.ts"
 
-let server: TestServer
-let mcp: McpServer
-beforeAll(async () => {
-  ;[server, mcp] = await Promise.all([sharedServer(), startMcpServer()])
-})
-afterAll(async () => {
-  await Promise.all([server.stop(), mcp.close()])
-})
-
-const { created, names, patch, postClient, postMcp, urlOf } = makeToolsetTools(
-  () => server,
-  () => mcp
-)
+const { created, mcp, names, patch, postClient, postMcp, server, urlOf } = await toolsetStand()
 
 describe("the limits of a toolset", () => {
   for (const [field, most, past] of [
@@ -33,7 +23,8 @@ describe("the limits of a toolset", () => {
     ["exposure", "search", "never"]
   ] as const) {
     it(`${field}: ${JSON.stringify(most).slice(0, 40)} is accepted, ${JSON.stringify(past).slice(0, 40)} is not`, async () => {
-      assert.deepStrictEqual((await created(postClient({ [field]: most })))[field], most)
+      const client = await server.client(await server.workspace(fresh("limits")))
+      assert.deepStrictEqual((await created(postClient({ [field]: most }, client)))[field], most)
       const answer = await postClient({ [field]: past })
       refused(answer, 400, "invalid_request")
       assert.isTrue(answer.body.message.startsWith(field), answer.body.message)
@@ -304,13 +295,7 @@ describe("refreshing a toolset", () => {
       assert.strictEqual((await patch(id, { tools: [tool({ name: `t${i}` })] })).status, 200)
     const versions = await server.runtime.runPromise(
       server.database.run("test", (db) =>
-        db
-          .selectFrom("catalogues")
-          .innerJoin("toolsets", "toolsets.id", "catalogues.toolset")
-          .where("toolsets.catalogue", "=", 105)
-          .select("version")
-          .orderBy("version")
-          .execute()
+        db.selectFrom("catalogues").where("toolset", "=", toUuid(id)).select("version").orderBy("version").execute()
       )
     )
     assert.deepStrictEqual(

@@ -1,36 +1,24 @@
 /** Toolsets over HTTP: registered, named, listed, and whatever is sent. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { ToolList, ToolsetAnswer, ToolsetPage } from "../../http/toolsets/api.ts"
-import { sharedServer, type TestServer } from "../setup/server.ts"
-import { type McpServer, startMcpServer, usualTools } from "../tools/mcpServer.ts"
+import { startMcpServer, usualTools } from "../tools/mcpServer.ts"
 import { absent, assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
 import { assertShape } from "./shape.ts"
-import { makeToolsetTools, tool } from "./toolsetFixture.ts"
+import { tool, toolsetStand } from "./toolsetFixture.ts"
 
-let server: TestServer
-let mcp: McpServer
-beforeAll(async () => {
-  ;[server, mcp] = await Promise.all([sharedServer(), startMcpServer()])
-})
-afterAll(async () => {
-  await Promise.all([server.stop(), mcp.close()])
-})
-
-const { created, fresh, names, patch, postClient, postMcp } = makeToolsetTools(
-  () => server,
-  () => mcp
-)
+const { created, fresh, mcp, names, patch, postClient, postMcp, server } = await toolsetStand()
 
 const seed = Number(process.env.TROUPE_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31))
 
 describe("registering an MCP server", () => {
   it("asks it for its tools at once", async () => {
-    const answer = await postMcp({ namespace: "ledger", description: "Keeps books" })
+    const namespace = fresh()
+    const answer = await postMcp({ namespace, description: "Keeps books" })
     assert.strictEqual(answer.status, 201, answer.text)
     const { createdAt, id, lastCheckedAt, updatedAt, ...rest } = answer.body.toolset
     assert.deepStrictEqual(rest, {
-      namespace: "ledger",
+      namespace,
       kind: "mcp",
       description: "Keeps books",
       url: mcp.url,
@@ -98,9 +86,10 @@ describe("registering an MCP server", () => {
   it("takes effect once for an Idempotency-Key, and asks the server once", async () => {
     const namespace = fresh()
     const before = mcp.requests.length
-    const first = await postMcp({ namespace }, { "idempotency-key": "toolset" })
+    const key = { "idempotency-key": fresh() }
+    const first = await postMcp({ namespace }, key)
     const asked = mcp.requests.length
-    const second = await postMcp({ namespace }, { "idempotency-key": "toolset" })
+    const second = await postMcp({ namespace }, key)
     assert.deepStrictEqual(
       [second.status, second.text, second.headers.get("location")],
       [201, first.text, first.headers.get("location")]
@@ -211,10 +200,11 @@ describe("registering tools of clients", () => {
       }),
       tool({ name: "wait", timeoutMs: 86_400_000 })
     ]
-    const answer = await postClient({ namespace: "desk", exposure: "search", tools })
+    const namespace = fresh()
+    const answer = await postClient({ namespace, exposure: "search", tools })
     const { createdAt: _, id, updatedAt: __, ...rest } = await created(Promise.resolve(answer))
     assert.deepStrictEqual(rest, {
-      namespace: "desk",
+      namespace,
       kind: "client",
       exposure: "search",
       tools,
@@ -315,8 +305,8 @@ describe("listing toolsets", () => {
     const ids: Array<string> = []
     for (let i = 0; i < 3; i++)
       ids.push(
-        (await server.beta.post("/v1/toolsets", { kind: "client", namespace: `page${i}`, tools: [tool()] })).body
-          .toolset.id
+        (await server.beta.post("/v1/toolsets", { kind: "client", namespace: fresh(), tools: [tool()] })).body.toolset
+          .id
       )
     const first = (await server.beta.get("/v1/toolsets?limit=2")).body
     const second = (await server.beta.get(`/v1/toolsets?limit=2&cursor=${first.nextCursor}`)).body

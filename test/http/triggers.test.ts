@@ -1,17 +1,13 @@
 /** Triggers: keys that bring events from outside to a few agents, and say where these come from. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { Client, startServer, type TestServer } from "../setup/server.ts"
+import { assert, describe, it } from "@effect/vitest"
+import { during } from "../setup/during.ts"
+import { Client, startServer } from "../setup/server.ts"
 import { absent, assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
 
-let server: TestServer
-let agentId: string
-let otherId: string
-beforeAll(async () => {
-  server = await startServer()
-  ;[agentId, otherId] = await Promise.all([makeAgent(server.alpha), makeAgent(server.alpha)])
-})
-afterAll(() => server.stop())
+const server = await during(startServer())
+const agentId = await makeAgent(server.alpha)
+const otherId = await makeAgent(server.alpha)
 
 const origin = { provider: "slack", tenantId: "T1", senderId: "U1", channelId: "C1", messageId: "M1", threadId: "X1" }
 const wanted = (fields: object = {}) => ({

@@ -1,21 +1,16 @@
 /** What changes nothing, and so writes nothing. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { sql } from "kysely"
 import { toUuid } from "../../src/domain/ids.ts"
-import { sharedServer, type TestServer } from "../setup/server.ts"
+import { sharedServer } from "../setup/server.ts"
 import { assertRefused } from "./refusals.ts"
 import { ended, logOf, makeAgent, makeThread, submit } from "./threadFixture.ts"
 import { isPast, makeGet } from "./edgeFixture.ts"
+import { fresh } from "./toolFixture.ts"
 
-let server: TestServer
-let agentId: string
-beforeAll(async () => {
-  server = await sharedServer()
-  agentId = await makeAgent(server.alpha)
-})
-afterAll(() => server.stop())
-
-const { get } = makeGet(() => server)
+const server = await sharedServer()
+const agentId = await makeAgent(server.alpha)
+const { get } = makeGet(server)
 
 // contract C2.14
 describe("a PATCH that changes nothing changes no ETag, updatedAt or updatedBy, anywhere", () => {
@@ -58,12 +53,12 @@ describe("a PATCH that changes nothing changes no ETag, updatedAt or updatedBy, 
 describe("a PATCH of a toolset that says what stood there unsaid", () => {
   it("changes nothing either", async () => {
     const own = await server.alpha.post("/v1/toolsets", {
-      namespace: "unsaid",
+      namespace: fresh("unsaid"),
       kind: "client",
       tools: [{ name: "t", inputSchema: { type: "object" } }]
     })
     const far = await server.alpha.post("/v1/toolsets", {
-      namespace: "unsaid-far",
+      namespace: fresh("far"),
       kind: "mcp",
       url: "http://127.0.0.1:1/mcp"
     })

@@ -1,25 +1,18 @@
 /** Usage of a workspace: what models were used for, by day, agent and model, over nodes. */
 import { assert, describe, it } from "@effect/vitest"
 import { sql } from "kysely"
-import { afterAll, beforeAll } from "vitest"
+import { toUuid } from "../../src/domain/ids.ts"
 import { freshId } from "../../src/seed.ts"
 import { foldUsage } from "../../src/usage/rows.ts"
 import { type ModelUse, UsageCounts } from "../../src/usage/UsageCounts.ts"
+import { during } from "../setup/during.ts"
 import { type Client, startServer, type TestServer } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
 import { assertInvalid, assertRefused } from "./refusals.ts"
 import { ended, logOf, makeAgent, makeThread, submit } from "./threadFixture.ts"
 
-let server: TestServer
-let other: TestServer
-beforeAll(async () => {
-  server = await startServer({ name: "one" })
-  other = await startServer({ beside: server, name: "two" })
-})
-afterAll(async () => {
-  await other.stop()
-  await server.stop()
-})
+const server = await during(startServer({ name: "one" }))
+const other = await during(startServer({ beside: server, name: "two" }))
 
 const paid = "troupe/scripted-paid"
 const free = "troupe/scripted"
@@ -185,7 +178,8 @@ describe("usage of turns", () => {
       (
         await server.runtime.runPromise(
           server.database.run("test", (db) =>
-            sql`select node from usage_by_day where model = ${paid} and day = ${day}::date`.execute(db)
+            sql`select node from usage_by_day where workspace = ${toUuid(workspace)}::uuid and model = ${paid}
+              and day = ${day}::date`.execute(db)
           )
         )
       ).rows.length

@@ -1,39 +1,13 @@
 /** Waits over HTTP that are answered again, by two at once, too late, and several of one turn. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
-import { startServer, type TestServer } from "../setup/server.ts"
 import { assertRefused } from "./refusals.ts"
 import { logOf, submit } from "./threadFixture.ts"
-import { assertSound, leavesMemory, only, outcomes, told, waitsOf } from "./toolFixture.ts"
-import {
-  answer,
-  asking,
-  decision,
-  type Desk,
-  failed,
-  furnish,
-  pathOf,
-  resolved,
-  result,
-  type Wait
-} from "./waitFixture.ts"
-import { makeDeskTools } from "./deskFixture.ts"
+import { leavesMemory, only, outcomes, told, waitsOf } from "./toolFixture.ts"
+import { answer, asking, decision, failed, pathOf, resolved, result, type Wait } from "./waitFixture.ts"
+import { deskStand } from "./deskFixture.ts"
 
-let server: TestServer
-let desk: Desk
-beforeAll(async () => {
-  server = await startServer({ idleMs: 100 })
-  desk = await furnish(server.alpha, "desk")
-})
-afterAll(async () => {
-  await assertSound(server)
-  await server.stop()
-})
-
-const { asked, detail, done, owed, park, say } = makeDeskTools(
-  () => server,
-  () => desk
-)
+const { asked, desk, detail, done, owed, park, say, server } = await deskStand()
 
 describe.concurrent("an answer that comes again", () => {
   const same: ReadonlyArray<readonly [string, "ask" | "call", object, object]> = [

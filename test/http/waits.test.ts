@@ -1,28 +1,13 @@
 /** What a turn waits for over HTTP: results, decisions and approvals, and what is refused as such. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { limits } from "../../src/domain/limits.ts"
-import { startServer, type TestServer } from "../setup/server.ts"
 import { assertRefused, assertRefusedAt } from "./refusals.ts"
 import { submit } from "./threadFixture.ts"
-import { addRole, assertSound, only, outcomes, told, waitsOf } from "./toolFixture.ts"
-import { asking, decision, type Desk, failed, furnish, pathOf, resolved, result, type Wait } from "./waitFixture.ts"
-import { makeDeskTools } from "./deskFixture.ts"
+import { addRole, only, outcomes, told, waitsOf } from "./toolFixture.ts"
+import { asking, decision, failed, pathOf, resolved, result, type Wait } from "./waitFixture.ts"
+import { deskStand } from "./deskFixture.ts"
 
-let server: TestServer
-let desk: Desk
-beforeAll(async () => {
-  server = await startServer({ idleMs: 100 })
-  desk = await furnish(server.alpha, "desk")
-})
-afterAll(async () => {
-  await assertSound(server)
-  await server.stop()
-})
-
-const { asked, detail, done, owed, park, say } = makeDeskTools(
-  () => server,
-  () => desk
-)
+const { asked, desk, detail, done, owed, park, say, server } = await deskStand()
 
 describe.concurrent("the result of a call that a client executes", () => {
   it("goes to the model, and the answer tells the wait and the event that says so", async () => {

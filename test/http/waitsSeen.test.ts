@@ -1,31 +1,16 @@
 /** Waits over HTTP as they are read, and refused in every way that the contract names. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Threads } from "../../actors/thread/Threads.ts"
 import { limits } from "../../src/domain/limits.ts"
-import { startServer, type TestServer } from "../setup/server.ts"
 import { absent, assertRefused, assertRefusedAt } from "./refusals.ts"
 import { Watcher } from "./sse.ts"
 import { submit } from "./threadFixture.ts"
-import { assertSound, waitsOf } from "./toolFixture.ts"
-import { answer, decision, type Desk, failed, furnish, pathOf, resolved, result } from "./waitFixture.ts"
-import { makeDeskTools } from "./deskFixture.ts"
+import { waitsOf } from "./toolFixture.ts"
+import { answer, decision, failed, pathOf, resolved, result } from "./waitFixture.ts"
+import { deskStand } from "./deskFixture.ts"
 
-let server: TestServer
-let desk: Desk
-beforeAll(async () => {
-  server = await startServer({ idleMs: 100 })
-  desk = await furnish(server.alpha, "desk")
-})
-afterAll(async () => {
-  await assertSound(server)
-  await server.stop()
-})
-
-const { asked, detail, done, owed, say } = makeDeskTools(
-  () => server,
-  () => desk
-)
+const { asked, desk, detail, done, owed, say, server } = await deskStand()
 
 describe.concurrent("a wait", () => {
   it("is for one type of answer, also when it is over", async () => {

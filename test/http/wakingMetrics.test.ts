@@ -1,20 +1,14 @@
 /** What `/metrics` tells of what wakes agents, and of what is told of them. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { json, type HookServer, startHookServer } from "../hooks/hookServer.ts"
-import { startServer, type TestServer } from "../setup/server.ts"
+import { assert, describe, it } from "@effect/vitest"
+import { json, startHookServer } from "../hooks/hookServer.ts"
+import { during } from "../setup/during.ts"
+import { startServer } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
 import { makeAgent, text } from "./threadFixture.ts"
+import { fresh } from "./toolFixture.ts"
 
-let server: TestServer
-let hooks: HookServer
-beforeAll(async () => {
-  hooks = await startHookServer()
-  server = await startServer()
-})
-afterAll(async () => {
-  await server.stop()
-  await hooks.stop()
-})
+const hooks = await during(startHookServer())
+const server = await during(startServer())
 
 const metric = async (line: RegExp) => {
   const [, value] = line.exec((await server.anonymous.get("/metrics")).text) ?? []
@@ -51,7 +45,7 @@ describe("the metrics", () => {
 
   it("count what subscriptions make of messages", async () => {
     const agentId = await makeAgent(server.alpha)
-    const feed = await server.alpha.post("/v1/feeds", { name: "news" })
+    const feed = await server.alpha.post("/v1/feeds", { name: fresh("news") })
     const path = `/v1/feeds/${feed.body.feed.id}/messages`
     const escalated = /^troupe_subscription_evaluations_total\{outcome="escalated"\} (\d+)/m
     const before = await metric(escalated)

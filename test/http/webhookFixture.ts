@@ -1,8 +1,9 @@
 /** Webhooks as tests make them, and what becomes of their deliveries. */
 import { assert } from "@effect/vitest"
 import { eventTypes } from "../../src/webhooks/webhook.ts"
-import { type HookServer, json, type Reply, type Received } from "../hooks/hookServer.ts"
-import type { Client, TestServer } from "../setup/server.ts"
+import { json, type Received, type Reply, startHookServer } from "../hooks/hookServer.ts"
+import { during } from "../setup/during.ts"
+import { type Client, startServer } from "../setup/server.ts"
 import { until } from "../waiting.ts"
 import { furnish, parked } from "./waitFixture.ts"
 
@@ -13,10 +14,12 @@ export const input = (more: object = {}) => ({
   ...more
 })
 
-/** Of the server and the endpoints that a file of tests has started. */
-export const makeWebhookTools = (server: () => TestServer, hooks: () => HookServer) => {
-  const post = (more: object = {}, client = server().alpha) => client.post("/v1/webhooks", input(more))
-  const create = async (more: object = {}, client = server().alpha) => {
+/** What a file's tests stand on: a server that looks after operations, and endpoints. */
+export const webhookStand = async () => {
+  const hooks = await during(startHookServer())
+  const server = await during(startServer({ tendsOperations: true }))
+  const post = (more: object = {}, client = server.alpha) => client.post("/v1/webhooks", input(more))
+  const create = async (more: object = {}, client = server.alpha) => {
     const made = await post(more, client)
     assert.strictEqual(made.status, 201, made.text)
     return made.body as { readonly webhook: { readonly id: string } & Record<string, unknown>; readonly secret: string }
@@ -24,8 +27,8 @@ export const makeWebhookTools = (server: () => TestServer, hooks: () => HookServ
   /** A workspace of its own, so that what other tests do is not told here. */
   let spaces = 0
   const ownSpace = async () => {
-    const workspace = await server().workspace(`webhooks ${++spaces}`)
-    return { workspace, client: await server().client(workspace) }
+    const workspace = await server.workspace(`webhooks ${++spaces}`)
+    return { workspace, client: await server.client(workspace) }
   }
   const received = async (endpoint: { readonly received: () => ReadonlyArray<Received> }, count: number) =>
     until(`${count} events received`, async () =>
@@ -45,7 +48,7 @@ export const makeWebhookTools = (server: () => TestServer, hooks: () => HookServ
   }
   /** An endpoint that is told of everything, and what it was told of one kind, once there is so much of it. */
   const everything = async (client: Client) => {
-    const endpoint = hooks().endpoint(ok)
+    const endpoint = hooks.endpoint(ok)
     const { webhook } = await create({ url: endpoint.url, events: eventTypes }, client)
     const told = (type: string, count = 1) =>
       until(`${type} is told`, async () => {
@@ -59,5 +62,5 @@ export const makeWebhookTools = (server: () => TestServer, hooks: () => HookServ
     const { threadId } = await parked(client, desk.plain, [desk.tool("print")])
     return { agentId: desk.plain, threadId }
   }
-  return { create, deliveries, delivery, everything, ownSpace, parkedWait, post, received, test }
+  return { create, deliveries, delivery, everything, hooks, ownSpace, parkedWait, post, received, server, test }
 }

@@ -1,31 +1,17 @@
 /** Webhooks over HTTP: as resources, what they are told of, and their secret. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { sql } from "kysely"
 import { toUuid } from "../../src/domain/ids.ts"
 import { limits } from "../../src/domain/limits.ts"
 import { eventTypes } from "../../src/webhooks/webhook.ts"
-import { type HookServer, startHookServer } from "../hooks/hookServer.ts"
-import { startServer, type TestServer } from "../setup/server.ts"
+import { startServer } from "../setup/server.ts"
 import { until } from "../waiting.ts"
 import { assertRefused as refused, assertRefusedAt as refusedAt } from "./refusals.ts"
 import { ended, logOf, makeAgent, makeThread, submit, text } from "./threadFixture.ts"
-import { makeWebhookTools, ok, input } from "./webhookFixture.ts"
+import { ok, input, webhookStand } from "./webhookFixture.ts"
 
-let server: TestServer
-let hooks: HookServer
-beforeAll(async () => {
-  hooks = await startHookServer()
-  server = await startServer({ tendsOperations: true })
-})
-afterAll(async () => {
-  await server.stop()
-  await hooks.stop()
-})
-
-const { create, deliveries, everything, ownSpace, parkedWait, post, received, test } = makeWebhookTools(
-  () => server,
-  () => hooks
-)
+const { create, deliveries, everything, hooks, ownSpace, parkedWait, post, received, server, test } =
+  await webhookStand()
 
 describe("a webhook", () => {
   it("is created with a secret that is shown once, read back without it, and listed", async () => {

@@ -21,13 +21,13 @@ import { ownConnection } from "../setup/database.ts"
 const workspace = freshId("workspace")
 const turn = freshId("turn")
 
-describe("loads", () => {
-  const { query, url } = ownConnection()
+describe("loads", async () => {
+  const { query, url } = await ownConnection()
   const node = Effect.gen(function* () {
     const context = yield* Layer.build(
       layerPostgres().pipe(
         Layer.provideMerge(layerPostgresLease({ name: "a", ttl: 60_000 })),
-        Layer.provideMerge(Database.layer({ url: Redacted.make(url()) }))
+        Layer.provideMerge(Database.layer({ url: Redacted.make(url) }))
       )
     )
     return { journal: Context.get(context, Journal), database: Context.get(context, Database) }

@@ -1,5 +1,5 @@
 /** Look-ups of credentials in PostgreSQL: of keys that are there, that are guessed, and while it is away. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { generateKey } from "../../src/keys/keyText.ts"
 import { createKey } from "../../src/keys/rows.ts"
@@ -7,14 +7,10 @@ import { Database } from "../../src/database/Database.ts"
 import { Keys } from "../../src/keys/Keys.ts"
 import { keysPostgres } from "../../src/keys/postgres.ts"
 import { ensureWorkspace } from "../../src/workspaces/ensure.ts"
-import { type FreshDatabase, freshDatabase } from "../setup/database.ts"
+import { databaseDuring } from "../setup/database.ts"
 
-describe("look-ups of keys", () => {
-  let fresh: FreshDatabase
-  beforeAll(async () => {
-    fresh = await freshDatabase()
-  })
-  afterAll(() => fresh.drop())
+describe("look-ups of keys", async () => {
+  const fresh = await databaseDuring()
 
   const open = (url: string) =>
     Effect.map(

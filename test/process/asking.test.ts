@@ -2,22 +2,19 @@
  * kill -9 while one agent waits for another, as a reviewer or with a question: a start finds the other's thread where
  * it has got to, and asks once.
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { randomBytes } from "node:crypto"
-import { resolve } from "node:path"
+import { afterAll, assert, describe, it } from "@effect/vitest"
 import { ended, logOf } from "../http/threadFixture.ts"
 import { begin, call, makeWorker, only, outcomes, told } from "../http/toolFixture.ts"
-import { type FreshDatabase, freshDatabase } from "../setup/database.ts"
+import { databaseDuring } from "../setup/database.ts"
 import { Client } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
 import { Child } from "./Child.ts"
+import { cli, madeKey, mortalEnv } from "./mortal.ts"
 
-const cli = resolve(import.meta.dirname, "../../src/start.mjs")
-
-let database: FreshDatabase
-let env: Readonly<Record<string, string>>
+const database = await databaseDuring()
+const env = mortalEnv(database.url)
 let alive: Child | undefined
-let key: string
+const key = await madeKey(env)
 let client: Client
 
 const start = async () => {
@@ -26,28 +23,8 @@ const start = async () => {
   client = new Client(base, key)
 }
 
-beforeAll(async () => {
-  database = await freshDatabase()
-  env = {
-    TROUPE_DATABASE_URL: database.url,
-    TROUPE_PORT: "0",
-    TROUPE_LEASE_TTL_MS: "500",
-    TROUPE_RATE_LIMIT: "0",
-    TROUPE_WORKSPACE_RATE_LIMIT: "0",
-    TROUPE_METRICS: "off",
-    TROUPE_LOG_FORMAT: "json",
-    TROUPE_SCRIPTED_MODELS: "true",
-    TROUPE_ENCRYPTION_KEYS: `k1:${randomBytes(32).toString("base64")}`
-  }
-  const made = new Child(process.execPath, [cli, "keys", "create", "-o", "json"], { env })
-  key = (await made.until(/"key":\s*"([^"]+)"/))[1] ?? ""
-  await made.ended()
-  await start()
-})
-afterAll(async () => {
-  await alive?.end("SIGKILL")
-  await database.drop()
-})
+await start()
+afterAll(() => alive?.end("SIGKILL"))
 
 const threadsOf = async (agentId: string): Promise<ReadonlyArray<string>> =>
   (await client.get(`/v1/threads?agentId=${agentId}`)).body.threads.map(

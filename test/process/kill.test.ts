@@ -2,45 +2,29 @@
  * kill -9 of the real server at random moments of a mixed script, and a start on the same data each
  * time: every turn ends, once; nothing that was acknowledged is missing; the log has no gaps.
  */
-import { afterAll, afterEach, assert, beforeAll, it } from "@effect/vitest"
+import { afterEach, assert, it } from "@effect/vitest"
 import { randomBytes } from "node:crypto"
-import { resolve } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import pg from "pg"
 import { toUuid } from "../../src/domain/ids.ts"
 import { type FactColumns, factColumns, storedFact } from "../../src/journal/storedFact.ts"
 import { openTurns, type Recorded, recorded, unaccounted, violations } from "../invariants.ts"
-import { type FreshDatabase, freshDatabase } from "../setup/database.ts"
+import { databaseDuring } from "../setup/database.ts"
 import { eventually } from "../waiting.ts"
 import { Child } from "./Child.ts"
+import { cli, madeKey, mortalEnv } from "./mortal.ts"
 import { Mixed, randomOf, request, type Somewhere } from "./Mixed.ts"
 
 /** More by environment; what a run does between them differs by its seed. */
 const kills = Number(process.env.TROUPE_KILLS ?? 4)
 const clients = 6
 const seed = Number(process.env.TROUPE_SEED ?? randomBytes(4).readUInt32LE())
-const cli = resolve(import.meta.dirname, "../../src/start.mjs")
 
-let database: FreshDatabase
-let env: Readonly<Record<string, string>>
+const database = await databaseDuring()
+const env = mortalEnv(database.url)
 let alive: Child | undefined
 
-beforeAll(async () => {
-  database = await freshDatabase()
-  env = {
-    TROUPE_DATABASE_URL: database.url,
-    TROUPE_PORT: "0",
-    TROUPE_LEASE_TTL_MS: "500",
-    TROUPE_RATE_LIMIT: "0",
-    TROUPE_WORKSPACE_RATE_LIMIT: "0",
-    TROUPE_METRICS: "off",
-    TROUPE_LOG_FORMAT: "json",
-    TROUPE_SCRIPTED_MODELS: "true",
-    TROUPE_ENCRYPTION_KEYS: `k1:${randomBytes(32).toString("base64")}`
-  }
-})
 afterEach(() => alive?.end("SIGKILL"))
-afterAll(() => database.drop())
 
 /** Lives of one server after another. */
 const lives = (key: string) => {
@@ -68,9 +52,7 @@ const storedLog = async (pool: pg.Pool, threadId: string): Promise<ReadonlyArray
 
 /** A server that is up, and an agent to try. */
 const setting = async () => {
-  const made = new Child(process.execPath, [cli, "keys", "create", "-o", "json"], { env })
-  const [, key = ""] = await made.until(/"key":\s*"([^"]+)"/)
-  await made.ended()
+  const key = await madeKey(env)
   const life = lives(key)
   await life.start()
   const profile = await request(life.server, "POST", "/v1/profiles", { name: "Mixed", models: ["troupe/scripted"] })

@@ -2,28 +2,25 @@
  * kill -9 while a thread waits: what it waits for is there again after a start, is answered from a
  * terminal and by a worker, and the turn goes on, once.
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { afterAll, assert, describe, it } from "@effect/vitest"
 import { execFile } from "node:child_process"
-import { randomBytes } from "node:crypto"
-import { resolve } from "node:path"
 import { promisify } from "node:util"
 import { Client } from "../setup/server.ts"
-import { type FreshDatabase, freshDatabase } from "../setup/database.ts"
+import { databaseDuring } from "../setup/database.ts"
 import { ended, logOf } from "../http/threadFixture.ts"
 import { makeWorker, outcomes, told, waitsOf } from "../http/toolFixture.ts"
-import { answer, asking, decision, type Desk, furnish, parked, pathOf } from "../http/waitFixture.ts"
+import { answer, asking, decision, furnish, parked, pathOf } from "../http/waitFixture.ts"
 import { eventually } from "../waiting.ts"
 import { Child } from "./Child.ts"
+import { cli, madeKey, mortalEnv } from "./mortal.ts"
 
 const run = promisify(execFile)
-const cli = resolve(import.meta.dirname, "../../src/start.mjs")
 
-let database: FreshDatabase
-let env: Readonly<Record<string, string>>
+const database = await databaseDuring()
+const env = mortalEnv(database.url)
 let alive: Child | undefined
-let key: string
+const key = await madeKey(env)
 let client: Client
-let desk: Desk
 
 const start = async () => {
   alive = new Child(process.execPath, [cli, "serve"], { env })
@@ -35,29 +32,8 @@ const killAndStart = async () => {
   await start()
 }
 
-beforeAll(async () => {
-  database = await freshDatabase()
-  env = {
-    TROUPE_DATABASE_URL: database.url,
-    TROUPE_PORT: "0",
-    TROUPE_LEASE_TTL_MS: "500",
-    TROUPE_RATE_LIMIT: "0",
-    TROUPE_WORKSPACE_RATE_LIMIT: "0",
-    TROUPE_METRICS: "off",
-    TROUPE_LOG_FORMAT: "json",
-    TROUPE_SCRIPTED_MODELS: "true",
-    TROUPE_ENCRYPTION_KEYS: `k1:${randomBytes(32).toString("base64")}`
-  }
-  const made = new Child(process.execPath, [cli, "keys", "create", "-o", "json"], { env })
-  key = (await made.until(/"key":\s*"([^"]+)"/))[1] ?? ""
-  await made.ended()
-  await start()
-  desk = await furnish(client, "desk")
-})
-afterAll(async () => {
-  await alive?.end("SIGKILL")
-  await database.drop()
-})
+const desk = await furnish(await start(), "desk")
+afterAll(() => alive?.end("SIGKILL"))
 
 /** Until the node that was killed counts as dead, a thread that it still held is answered with 503. */
 const insist = async (send: () => ReturnType<Client["post"]>) => {

@@ -1,27 +1,20 @@
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { afterAll, assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { allTools, noTools, readOnly } from "../../src/roles/role.ts"
 import { evaluateRoles } from "../../src/roles/evaluate.ts"
 import { Roles } from "../../src/roles/Roles.ts"
 import { deleteRole, patchRole } from "../../src/roles/rows.ts"
-import { startServer, type TestServer } from "../setup/server.ts"
+import { during } from "../setup/during.ts"
+import { startServer } from "../setup/server.ts"
 import { countStatements } from "../setup/statements.ts"
 import { absent } from "../http/refusals.ts"
 import { eventually } from "../waiting.ts"
 
-let server: TestServer
 const reads = countStatements(/from roles where workspace/)
-let roles: Roles["Service"]
-let alpha: string
-beforeAll(async () => {
-  server = await startServer({ leaseTtlMs: 1_000 })
-  roles = await server.runtime.runPromise(Roles)
-  alpha = server.workspaces.alpha
-})
-afterAll(() => {
-  reads.stop()
-  return server.stop()
-})
+const server = await during(startServer({ leaseTtlMs: 1_000 }))
+const roles = await server.runtime.runPromise(Roles)
+const alpha = server.workspaces.alpha
+afterAll(() => reads.stop())
 
 const create = async (fields: object): Promise<string> =>
   (await server.alpha.post("/v1/roles", { name: "R", ...fields })).body.role.id

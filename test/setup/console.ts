@@ -56,6 +56,7 @@ const buildInto = async (folder: string) => {
   }
 }
 
+/** The folder of its files. */
 export const buildConsole = async () => {
   const folder = join(cache, sourcesHash())
   await mkdir(cache, { recursive: true })
@@ -72,7 +73,7 @@ export const buildConsole = async () => {
       await rm(`${folder}.lock`, { force: true })
     }
   }
-  return { folder, remove: () => Promise.resolve() }
+  return folder
 }
 
 /** One that plugins have changed, in a folder of its own. */
@@ -83,4 +84,4 @@ export const buildChanged = async (plugins: Array<Plugin>) => {
 }
 
 /** The worker's server with the console as it is built. */
-export const sharedConsole = sharing(async () => startServer({ served: { console: (await buildConsole()).folder } }))
+export const sharedConsole = sharing(async () => startServer({ served: { console: await buildConsole() } }))

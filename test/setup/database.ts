@@ -1,7 +1,8 @@
 /** A migrated database of its own for a test file, copied from the run's template in tens of milliseconds. */
 import { randomBytes } from "node:crypto"
 import pg from "pg"
-import { afterAll, beforeAll, inject } from "vitest"
+import { inject } from "vitest"
+import { during } from "./during.ts"
 
 export interface FreshDatabase {
   readonly url: string
@@ -26,21 +27,15 @@ export const freshDatabase = async (options: { readonly migrated?: boolean } = {
   return { url: url.href, drop: () => run(`drop database if exists ${name} with (force)`) }
 }
 
+/** The same for the tests of a file. */
+export const databaseDuring = () => during(freshDatabase(), ({ drop }) => drop())
+
 /** A connection to a database of its own, for the tests that stand beside the call. */
-export const ownConnection = () => {
-  let database: FreshDatabase
-  let client: pg.Client
-  beforeAll(async () => {
-    database = await freshDatabase()
-    client = new pg.Client({ connectionString: database.url })
-    await client.connect()
-  })
-  afterAll(async () => {
-    await client.end()
-    await database.drop()
-  })
+export const ownConnection = async () => {
+  const { url } = await databaseDuring()
+  const client = await during(new pg.Client({ connectionString: url }).connect(), (connected) => connected.end())
   return {
-    url: () => database.url,
+    url,
     query: <Row extends pg.QueryResultRow>(text: string, values: ReadonlyArray<unknown>) =>
       client.query<Row>(text, [...values])
   }

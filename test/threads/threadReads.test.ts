@@ -1,4 +1,4 @@
-import { afterAll, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
+import { assert, beforeEach, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { ThreadEvent } from "../../src/threads/threadEvent.ts"
 import { sibling, toUuid } from "../../src/domain/ids.ts"
@@ -11,7 +11,7 @@ import { freshId } from "../../src/seed.ts"
 import { Database } from "../../src/database/Database.ts"
 import type { ThreadPosition } from "../../src/threads/lists.ts"
 import { ThreadReads } from "../../src/threads/ThreadReads.ts"
-import { type FreshDatabase, freshDatabase } from "../setup/database.ts"
+import { databaseDuring } from "../setup/database.ts"
 
 const workspace = freshId("workspace")
 const agent = freshId("agent")
@@ -56,12 +56,8 @@ const hidden = (turn: string): FactRow => ({
 
 const decode = Schema.decodeUnknownSync(Schema.fromJsonString(ThreadEvent), { onExcessProperty: "error" })
 
-describe("what the API reads of threads", () => {
-  let database: FreshDatabase
-  beforeAll(async () => {
-    database = await freshDatabase()
-  })
-  afterAll(() => database.drop())
+describe("what the API reads of threads", async () => {
+  const database = await databaseDuring()
 
   const world = <E>(
     test: (reads: ThreadReads["Service"], write: Write, db: Database["Service"]) => Effect.Effect<void, E>
@@ -339,12 +335,12 @@ describe("what the API reads of threads", () => {
               .values({ workspace: toUuid(workspace), id, actor: toUuid(threadId), kind: "thread", command })
               .execute()
           )
-        for (const [id, command] of [
-          ["a", "{ not JSON"],
-          ["b", `{"type":"submit","input":7}`],
-          ["c", JSON.stringify({ type: "submit", input: posted })]
-        ] as const)
-          yield* post(id, command)
+        for (const command of [
+          "{ not JSON",
+          `{"type":"submit","input":7}`,
+          JSON.stringify({ type: "submit", input: posted })
+        ])
+          yield* post(freshId("input"), command)
         const queue = (yield* reads.queue(workspace, threadId)) ?? []
         assert.deepStrictEqual(
           queue.map(({ id }) => id),

@@ -1,20 +1,15 @@
 /** MCP servers as they are in the field: started again, away, refusing, and how their toolset stands then. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { noteProbe } from "../../src/toolsets/changes.ts"
 import { noteSeen } from "../../src/toolsets/status.ts"
 import { fresh } from "../http/toolFixture.ts"
-import { sharedServer, type TestServer } from "../setup/server.ts"
+import { sharedServer } from "../setup/server.ts"
 import { type Lie, sendJson, startLiar } from "./liar.ts"
 import { startMcpServer } from "./mcpServer.ts"
 import { makeFieldTools } from "./fieldFixture.ts"
 
-let server: TestServer
-beforeAll(async () => {
-  server = await sharedServer()
-})
-afterAll(() => server.stop())
-
-const { failuresOf, registered, run, withLiar, withServer } = makeFieldTools(() => server)
+const server = await sharedServer()
+const { failuresOf, registered, run, withLiar, withServer } = makeFieldTools(server)
 
 const noSession = "Bad Request: No valid session ID provided"
 

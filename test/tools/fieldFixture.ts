@@ -10,14 +10,14 @@ import { type Lie, startLiar } from "./liar.ts"
 import { type McpServerOptions, startMcpServer } from "./mcpServer.ts"
 
 /** Of the server that a file of tests has started. */
-export const makeFieldTools = (server: () => TestServer) => {
+export const makeFieldTools = (server: TestServer) => {
   const run = <A, E>(work: (toolsets: Toolsets["Service"]) => Effect.Effect<A, E>) =>
-    server().runtime.runPromise(Effect.flatMap(Toolsets, work))
+    server.runtime.runPromise(Effect.flatMap(Toolsets, work))
 
   /** The toolset of a server, and ways to call its tools and to see how it stands. */
   const registered = async (url: string, fields: object = {}) => {
-    const { id, namespace } = await addToolset(server().alpha, { kind: "mcp", url, ...fields })
-    const workspace = server().workspaces.alpha
+    const { id, namespace } = await addToolset(server.alpha, { kind: "mcp", url, ...fields })
+    const workspace = server.workspaces.alpha
     const find = async (name: string): Promise<Tool> => {
       const tools = await run((toolsets) =>
         Effect.flatMap(toolsets.current(workspace, [id]), (found) => toolsets.tools(workspace, found))
@@ -27,7 +27,7 @@ export const makeFieldTools = (server: () => TestServer) => {
     }
     const calling = (tool: Tool, input: unknown = {}) =>
       run((toolsets) => toolsets.call(workspace, tool, input, fresh("call_")))
-    const read = async () => (await server().alpha.get(`/v1/toolsets/${id}`)).body.toolset
+    const read = async () => (await server.alpha.get(`/v1/toolsets/${id}`)).body.toolset
     return {
       id,
       namespace,
@@ -36,7 +36,7 @@ export const makeFieldTools = (server: () => TestServer) => {
       read,
       calling,
       called: async (name: string, input: unknown = {}) => await calling(await find(name), input),
-      refresh: async () => assert.strictEqual((await server().alpha.post(`/v1/toolsets/${id}/refresh`)).status, 200),
+      refresh: async () => assert.strictEqual((await server.alpha.post(`/v1/toolsets/${id}/refresh`)).status, 200),
       becomes: async (status: string) => {
         await eventually(async () => (await read()).status === status, `the toolset is ${status}`)
         return await read()
@@ -46,8 +46,8 @@ export const makeFieldTools = (server: () => TestServer) => {
 
   /** What a turn is told that calls these, of an agent that has these toolsets. */
   const failuresOf = async (toolsetIds: ReadonlyArray<string>, ...names: ReadonlyArray<string>) => {
-    const agentId = await makeWorker(server().alpha, { toolsetIds })
-    return only(await turnOf(server().alpha, agentId, ...names.map((name) => call(name))), "tool_result").map(
+    const agentId = await makeWorker(server.alpha, { toolsetIds })
+    return only(await turnOf(server.alpha, agentId, ...names.map((name) => call(name))), "tool_result").map(
       ({ failureCode, failureDetails, ...event }) => ({
         code: failureCode,
         text: JSON.stringify({ failureDetails, ...event })

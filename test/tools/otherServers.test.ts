@@ -1,18 +1,13 @@
 /** MCP servers of other times, and those that want what Troupe does not give. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { sharedServer, type TestServer } from "../setup/server.ts"
+import { assert, describe, it } from "@effect/vitest"
+import { sharedServer } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
 import { type Lie, sendJson, sendResult, stream } from "./liar.ts"
 import type { TestTool } from "./mcpServer.ts"
 import { makeFieldTools } from "./fieldFixture.ts"
 
-let server: TestServer
-beforeAll(async () => {
-  server = await sharedServer()
-})
-afterAll(() => server.stop())
-
-const { failuresOf, withLiar, withServer } = makeFieldTools(() => server)
+const server = await sharedServer()
+const { failuresOf, withLiar, withServer } = makeFieldTools(server)
 
 describe("a server of another kind is told apart", () => {
   /** The status, and the failure of a call of whatever tool it may have. */

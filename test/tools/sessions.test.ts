@@ -1,16 +1,13 @@
 /** Sessions with tool servers when a workspace has more servers than room (M1). */
-import { afterAll, assert, beforeAll, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { freshId } from "../../src/seed.ts"
 import { Sessions } from "../../src/tools/mcp/Sessions.ts"
-import { startServer, type TestServer } from "../setup/server.ts"
+import { during } from "../setup/during.ts"
+import { startServer } from "../setup/server.ts"
 import { startMcpServer } from "./mcpServer.ts"
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server.stop())
+const server = await during(startServer())
 
 it("belongs to its workspace: another's many toolsets do not end it", async () => {
   const servers = [await startMcpServer(), await startMcpServer(), await startMcpServer()]

@@ -1,18 +1,13 @@
 /** Tools that have to be run as tasks. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
-import { sharedServer, type TestServer } from "../setup/server.ts"
+import { sharedServer } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
 import { startTaskServer, type TaskServerOptions } from "./taskServer.ts"
 import { makeFieldTools } from "./fieldFixture.ts"
 
-let server: TestServer
-beforeAll(async () => {
-  server = await sharedServer()
-})
-afterAll(() => server.stop())
-
-const { registered, run } = makeFieldTools(() => server)
+const server = await sharedServer()
+const { registered, run } = makeFieldTools(server)
 
 describe("a tool that has to be run as a task", () => {
   const withTasks = async (

@@ -1,18 +1,13 @@
 /** Calls of tools, of servers of both eras of the protocol: what they return, how they fail, and when they are over. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import type { Tool } from "../../src/tools/Tool.ts"
-import { sharedServer, type TestServer } from "../setup/server.ts"
+import { sharedServer } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
 import { makeToolsetWorlds, text } from "./toolsetWorld.ts"
 
-let server: TestServer
-beforeAll(async () => {
-  server = await sharedServer()
-})
-afterAll(() => server.stop())
-
-const { run, within } = makeToolsetWorlds(() => server)
+const server = await sharedServer()
+const { run, within } = makeToolsetWorlds(server)
 
 describe.each(["sessions", "modern"] as const)("a call of a tool (%s)", (era) => {
   it(

@@ -1,20 +1,15 @@
 /** Sessions with servers: opened again, moved, and with the secret of a connection. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { toUuid } from "../../src/domain/ids.ts"
 import { Toolsets } from "../../src/tools/Toolsets.ts"
-import { sharedServer, startServer, type TestServer } from "../setup/server.ts"
+import { sharedServer, startServer } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
 import { startMcpServer, type TestTool } from "./mcpServer.ts"
 import { makeToolsetWorlds, text } from "./toolsetWorld.ts"
 
-let server: TestServer
-beforeAll(async () => {
-  server = await sharedServer()
-})
-afterAll(() => server.stop())
-
-const { within, world } = makeToolsetWorlds(() => server)
+const server = await sharedServer()
+const { within, world } = makeToolsetWorlds(server)
 
 describe("a session with a server", () => {
   it(

@@ -10,15 +10,15 @@ import { type Era, type McpServerOptions, startMcpServer, type TestTool } from "
 export const text = (name: string, said: string): TestTool => ({ name, run: () => said })
 
 /** Of the server that a file of tests has started. */
-export const makeToolsetWorlds = (server: () => TestServer) => {
+export const makeToolsetWorlds = (server: TestServer) => {
   const run = <A, E>(work: (toolsets: Toolsets["Service"]) => Effect.Effect<A, E>) =>
-    server().runtime.runPromise(Effect.flatMap(Toolsets, work))
+    server.runtime.runPromise(Effect.flatMap(Toolsets, work))
 
   /** A server, its toolset, and ways to ask for what a turn asks. */
   const world = async (era: Era, options: McpServerOptions = {}, fields: object = {}) => {
     const mcp = await startMcpServer({ ...options, era })
     const namespace = fresh("world")
-    const answer = await server().alpha.post("/v1/toolsets", {
+    const answer = await server.alpha.post("/v1/toolsets", {
       kind: "mcp",
       namespace,
       url: mcp.url,
@@ -27,7 +27,7 @@ export const makeToolsetWorlds = (server: () => TestServer) => {
     })
     assert.strictEqual(answer.status, 201, answer.text)
     const { id } = answer.body.toolset
-    const workspace = server().workspaces.alpha
+    const workspace = server.workspaces.alpha
     const current = () => run((toolsets) => toolsets.current(workspace, [id]))
     const tools = async () =>
       await run((toolsets) =>
@@ -42,7 +42,7 @@ export const makeToolsetWorlds = (server: () => TestServer) => {
       const tool = await find(name)
       return await run((toolsets) => toolsets.call(workspace, tool, input, toolCallId))
     }
-    const read = async () => (await server().alpha.get(`/v1/toolsets/${id}`)).body.toolset
+    const read = async () => (await server.alpha.get(`/v1/toolsets/${id}`)).body.toolset
     return { mcp, id, namespace, workspace, current, tools, find, call, read, close: () => mcp.close() }
   }
   const within =

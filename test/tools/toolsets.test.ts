@@ -1,19 +1,16 @@
 /** Catalogues of toolsets, and the tools that a turn has of them. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { startServer, type TestServer } from "../setup/server.ts"
+import { during } from "../setup/during.ts"
+import { startServer } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
 import { usualTools } from "./mcpServer.ts"
 import { makeToolsetWorlds, text } from "./toolsetWorld.ts"
+import { fresh } from "../http/toolFixture.ts"
 
 /** Of its own: a test counts what is asked of its database. */
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server.stop())
-
-const { run, within, world } = makeToolsetWorlds(() => server)
+const server = await during(startServer())
+const { run, within, world } = makeToolsetWorlds(server)
 
 describe.each(["sessions", "modern"] as const)("a catalogue (%s)", (era) => {
   it(
@@ -126,10 +123,11 @@ describe("the tools of turns", () => {
   })
 
   it("of a client toolset have the hour where they say 0 or nothing", async () => {
+    const namespace = fresh("hours")
     const tool = (name: string, more: object = {}) => ({ name, inputSchema: { type: "object" }, ...more })
     const answer = await server.alpha.post("/v1/toolsets", {
       kind: "client",
-      namespace: "hours",
+      namespace,
       exposure: "search",
       tools: [tool("a"), tool("b", { timeoutMs: 0 }), tool("c", { timeoutMs: 10_000 })]
     })
@@ -140,9 +138,9 @@ describe("the tools of turns", () => {
     assert.deepStrictEqual(
       tools.map(({ exposure, kind, name, timeoutMs }) => [name, kind, exposure, timeoutMs]),
       [
-        ["hours.a", "client", "search", 3_600_000],
-        ["hours.b", "client", "search", 3_600_000],
-        ["hours.c", "client", "search", 10_000]
+        [`${namespace}.a`, "client", "search", 3_600_000],
+        [`${namespace}.b`, "client", "search", 3_600_000],
+        [`${namespace}.c`, "client", "search", 10_000]
       ]
     )
     assert.strictEqual(

@@ -8,7 +8,7 @@ import { freshId } from "../../src/seed.ts"
 import { UsageCounts } from "../../src/usage/UsageCounts.ts"
 import { ownConnection } from "../setup/database.ts"
 
-const own = ownConnection()
+const own = await ownConnection()
 
 const use = {
   workspace: freshId("workspace"),
@@ -27,7 +27,7 @@ const rows = () =>
 /** As while a failover lasts; connections that are open do not see it. */
 const readOnly = (mode: "on" | "off") =>
   Effect.promise(async () => {
-    const name = new URL(own.url()).pathname.slice(1)
+    const name = new URL(own.url).pathname.slice(1)
     await own.query(`alter database "${name}" set default_transaction_read_only = ${mode}`, [])
     await own.query(
       "select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and pid <> pg_backend_pid()",
@@ -43,7 +43,7 @@ const until = Effect.fnUntraced(function* (holds: Effect.Effect<boolean>) {
 const counting = Layer.suspend(() =>
   UsageCounts.layer.pipe(
     Layer.provide([
-      Database.layer({ url: Redacted.make(own.url()) }),
+      Database.layer({ url: Redacted.make(own.url) }),
       layerMemoryLease(new MemoryStore(), { name: "a", ttl: 60_000 })
     ])
   )
@@ -52,6 +52,8 @@ const counting = Layer.suspend(() =>
 describe("counts of models' use", () => {
   it.live("that could not be written are kept, and written once with those that came meanwhile (U2)", () =>
     Effect.gen(function* () {
+      yield* Effect.promise(() => own.query("delete from usage_by_day", []))
+      logs.length = 0
       yield* readOnly("on")
       yield* Effect.gen(function* () {
         const { add } = yield* UsageCounts

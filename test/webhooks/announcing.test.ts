@@ -1,17 +1,14 @@
 /** What an append tells webhooks of: there together with its facts, or not at all. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit } from "effect"
 import { toUuid } from "../../src/domain/ids.ts"
 import type { ActorRef, Append, Head } from "../../src/journal/Journal.ts"
 import { freshId } from "../../src/seed.ts"
 import { type Announcement, announcement } from "../../src/webhooks/event.ts"
-import { type PostgresWorld, postgresWorld } from "../contract/journals.ts"
+import { during } from "../setup/during.ts"
+import { postgresWorld } from "../contract/journals.ts"
 
-let world: PostgresWorld
-beforeAll(async () => {
-  world = await postgresWorld()
-})
-afterAll(() => world.close())
+const world = await during(postgresWorld())
 
 const at = Date.now()
 const head = (rev: number): Head => ({

@@ -1,15 +1,12 @@
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { generateKey } from "../../src/keys/keyText.ts"
 import type { Db } from "../../src/database/handle.ts"
 import { revokeKey } from "../../src/keys/rows.ts"
 import { ensureKey, ensureWorkspace, UnusableKey } from "../../src/workspaces/ensure.ts"
-import { Client, startServer, type TestServer } from "../setup/server.ts"
+import { during } from "../setup/during.ts"
+import { Client, startServer } from "../setup/server.ts"
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server.stop())
+const server = await during(startServer())
 
 const atomically = <A>(work: (tx: Db) => Promise<A>) =>
   server.runtime.runPromise(server.database.atomically("test", work))

@@ -8,7 +8,7 @@ import type { Office } from "./office.ts"
 
 export const useLeases = async ({ cluster, create, history, working, ...office }: Office) => {
   const caller = office.caller()
-  const namespace = `keys${office.name.slice(0, 20)}`
+  const namespace = office.namespace("keys")
   const toolset = { kind: "mcp", namespace, url: cluster.toolsUrl, lease: "call", trusted: true }
   const toolsetId = await create(caller, "/v1/toolsets", toolset, "toolset", "id")
   const profile = { name: "leases", models: ["troupe/scripted"], toolsetIds: [toolsetId] }

@@ -42,7 +42,8 @@ export interface Place extends ProviderServer {
 }
 
 /**
- * So many servers of each way, a model each: tests that run at the same time do not meet. `idleTimeoutMs` is how long
+ * So many servers of each way, a model each, and as many again for tests that are tried again: no two runs of tests
+ * meet. `idleTimeoutMs` is how long
  * one may be silent: longer than a loaded machine takes, where no test wants silence. `inputFormats`: of the images that
  * the models accept.
  */
@@ -51,7 +52,7 @@ export const startWays = async (places: number, idleTimeoutMs = 1_000, inputForm
   const started = new Map<string, ReadonlyArray<Place>>()
   for (const { base, id, more, protocol, title } of ways) {
     const own: Array<Place> = []
-    for (let i = 0; i < places; i++) {
+    for (let i = 0; i < 2 * places; i++) {
       const provider = await startServer(protocol)
       const modelId = `${id}.${i}`
       own.push({ ...provider, modelId })
@@ -66,21 +67,17 @@ export const startWays = async (places: number, idleTimeoutMs = 1_000, inputForm
     }
     started.set(title, own)
   }
-  const of = (title: string, index: number): Place => {
-    const place = started.get(title)?.[index]
-    if (place === undefined) throw new Error(`${title} has no place ${index}`)
-    return place
-  }
   const taken = new Map<string, number>()
   return {
     /** Settings of a node that knows them all. */
     settings: { env: { SOME_KEY: "test-key" }, modelsFile: { models }, idleTimeoutMs },
-    of,
     /** One that nobody has taken. */
     next: (title: string): Place => {
       const index = taken.get(title) ?? 0
       taken.set(title, index + 1)
-      return of(title, index)
+      const place = started.get(title)?.[index]
+      if (place === undefined) throw new Error(`${title} has no place ${index}`)
+      return place
     },
     stop: () => Promise.all([...started.values()].flat().map((provider) => provider.stop()))
   }

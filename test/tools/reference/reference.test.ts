@@ -2,33 +2,24 @@
  * The servers that the makers of the protocol publish: every tool that they list, and a life that goes on when one of
  * them is killed.
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { chmod, mkdtemp, realpath, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { assert, describe, it } from "@effect/vitest"
+import { chmod, realpath } from "node:fs/promises"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { ended, logOf, submit } from "../../http/threadFixture.ts"
 import { addToolset, begin, call, makeWorker, only, outcomes, turnOf } from "../../http/toolFixture.ts"
-import { sharedServer, type TestServer } from "../../setup/server.ts"
+import { during, folderDuring } from "../../setup/during.ts"
+import { sharedServer } from "../../setup/server.ts"
 import { startBridge } from "./bridge.ts"
-import { connectClient, type Everything, startEverything, stdioServers, type StdioServers } from "./servers.ts"
+import { connectClient, startEverything, stdioServers, type StdioServers } from "./servers.ts"
 import { assertShows } from "./shown.ts"
 import { everything, filesystem, memory, sequentialthinking, type Step } from "./steps.ts"
 
-let home: string
-let server: TestServer
-let reference: Everything
-let programs: StdioServers
-beforeAll(async () => {
-  home = await realpath(await mkdtemp(join(tmpdir(), "troupe-reference-")))
-  await chmod(home, 0o755)
-  ;[server, reference, programs] = await Promise.all([sharedServer(), startEverything(), stdioServers(home)])
-})
-afterAll(async () => {
-  await server.stop()
-  await reference.close()
-  await rm(home, { recursive: true, force: true })
-})
+const home = await realpath(await folderDuring("reference"))
+await chmod(home, 0o755)
+const server = await sharedServer()
+const reference = await during(startEverything())
+const programs = await stdioServers(home)
 
 /**
  * All steps by a turn of a thread, a call a round, the slow ones by another thread; the results in the order of the
