@@ -285,15 +285,16 @@ describe("a summary that costs money", () => {
 
 describe("a turn of 400 calls, one after the other, with 4 KiB of output each", async () => {
   const mcp = await during(startMcpServer({ tools: [{ name: "t", run: () => "x".repeat(4096) }] }))
+  // As short as can be: the script of four hundred calls has to fit into a message.
+  const { id } = await addToolset(alpha, { kind: "mcp", url: mcp.url, namespace: "z" })
 
   it("completes, and no prompt is above the trigger by more than one response and its results", async () => {
-    const { id, namespace } = await addToolset(alpha, { kind: "mcp", url: mcp.url })
     const agentId = await agentOf(
       { triggerRatio: 0.1 },
       { models: ["troupe/scripted"], limits: { maxSteps: 500 }, toolsetIds: [id] }
     )
     const threadId = await makeThread(alpha, agentId)
-    await submit(alpha, threadId, Array.from({ length: 400 }, () => call(`${namespace}.t`)).join("\n/then\n"))
+    await submit(alpha, threadId, Array.from({ length: 400 }, () => call("z.t")).join("\n/then\n"))
     let log: ReadonlyArray<Event> = []
     for (let begun = Date.now(); !ended(1)(log) && Date.now() - begun < 60_000; ) {
       const page = await alpha.get(
