@@ -1,7 +1,9 @@
 /** What may be spent by whom others ask or review, and caps that change while a turn runs. */
 import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
 import { sql } from "kysely"
 import { afterAll, beforeAll } from "vitest"
+import { Budgets } from "../../src/agents/Budgets.ts"
 import { sibling, toUuid } from "../../src/domain/ids.ts"
 import { type Client, startServer, type TestServer } from "../setup/server.ts"
 import { until } from "../waiting.ts"
@@ -144,6 +146,17 @@ describe("a thread that a question or a review begins", () => {
     assert.strictEqual((await alpha.patch(`/v1/threads/${threadId}`, { maxCost: 0.5 })).status, 200)
     await submit(alpha, threadId, asks(answers, "two"))
     assert.closeTo((await capOf(askedIn(await logOf(alpha, threadId, ended(2))))) ?? 0, 0.5 - cost, 1e-9)
+  })
+
+  it("goes by whichever of those that asked has least, in its own workspace", async () => {
+    const agentId = await makeAgent(alpha)
+    const chain: Array<string> = []
+    for (const cap of [{ maxCost: 0.25 }, {}, { maxCost: 0.125 }, { maxCost: 0.5 }])
+      chain.push(await makeThread(alpha, agentId, cap))
+    const left = (workspace: string) =>
+      server.runtime.runPromise(Effect.flatMap(Budgets, ({ left }) => left(workspace, chain)))
+    assert.strictEqual(await left(server.workspaces.alpha), 0.125)
+    assert.isUndefined(await left(server.workspaces.beta))
   })
 
   it("shows it of reviews too, of which each leaves less to the next", async () => {
