@@ -80,7 +80,7 @@ const makePayable = Effect.fnUntraced(function* (agentOf: AgentOf) {
 
 /** What turns may call, and the agents that are asked by tools and by hooks. */
 const makeTurnTools = Effect.fnUntraced(function* (births: Births, turnEnds: TurnEnds) {
-  const exchange = makeExchange({ turnEnds, reads: yield* ThreadReads, threads: births })
+  const exchange = makeExchange({ budgets: yield* Budgets, turnEnds, reads: yield* ThreadReads, threads: births })
   const reviewers = yield* Reviewers
   reviewers.appoint(makeReviewing(exchange))
   return yield* makeTools(yield* makeFamilies({ approval: yield* makeApproval, exchange }))

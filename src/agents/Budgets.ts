@@ -13,6 +13,8 @@
  * B4. A crash of PostgreSQL itself may forget reservations of its last fractions of a second, of calls that are under
  *     way: these are not booked. Whatever was settled had its reservation.
  * B5. Calls share statements, and nobody's fails for another's.
+ * B6. A thread that others asked for is born with what the tightest maxCost of theirs leaves (`left`), and keeps it as
+ *     its own.
  */
 import { Context, Effect, Layer } from "effect"
 import { hash } from "node:crypto"
@@ -43,6 +45,14 @@ export class Budgets extends Context.Service<
   Budgets,
   {
     readonly reserve: (call: Reserving) => Effect.Effect<BudgetVerdict, DatabaseUnavailable>
+    /**
+     * USD that the threads have left, to a billionth: the least of each one's maxCost minus its cost so far; 0 or less
+     * where nothing is left, absent where none has a maxCost. What is set aside counts as left.
+     */
+    readonly left: (
+      workspace: string,
+      threadIds: ReadonlyArray<string>
+    ) => Effect.Effect<number | undefined, DatabaseUnavailable>
     /** The work that a reservation is for: while it runs here, that does not become overdue. */
     readonly during: <A, E, R>(
       call: Pick<Reserving, "id" | "workspace">,
@@ -97,6 +107,14 @@ const text = `select r.place, r.verdict from (select set_config('synchronous_com
 const young = `update reservations set created_at = now() where ctid = any (array(
   select r.ctid from unnest($1::uuid[], $2::uuid[]) as l (workspace, id) join reservations r using (workspace, id)
     where r.created_at < now() - interval '5 minutes' for update of r skip locked)) returning id`
+
+// A thread's cost as `reserve_costs` reads it: what its questions cost before their results are in is in thread_spend
+// only, what it had cost before it had a cap in its head. Rounded here: a double of 1e300 in billionths is none.
+const least = `select round(min((readable(h.attributes) ->> 'maxCost')::float8 - greatest(s.amount,
+    coalesce((readable(h.carry) #>> '{usage,estimatedCost}')::float8, 0)
+    + coalesce((readable(h.carry) #>> '{turn,usage,estimatedCost}')::float8, 0)))::numeric, 9)::float8 as rest
+  from heads h left join thread_spend s on s.workspace = h.workspace and s.thread = h.id
+  where h.workspace = $1 and h.id = any ($2::uuid[]) and strpos(h.attributes, 'maxCost') > 0`
 
 const verdicts: ReadonlyArray<BudgetVerdict> = ["reserved", "budget_exceeded", "thread_cost_exceeded"]
 
@@ -159,6 +177,15 @@ const make = Effect.gen(function* () {
 
   return Budgets.of({
     reserve,
+    left: (workspace, threadIds) =>
+      Effect.map(
+        database.read<{ readonly rest: number | null }>({
+          name: "max_cost_left",
+          text: least,
+          values: [toUuid(workspace), threadIds.map(toUuid)]
+        }),
+        ([row]) => row?.rest ?? undefined
+      ),
     during: ({ id, workspace }, work) =>
       Effect.acquireUseRelease(
         Effect.sync(() => live.set(id, workspace)),

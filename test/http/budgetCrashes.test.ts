@@ -10,7 +10,7 @@ import { until } from "../waiting.ts"
 import { type Run, type Scenario, startNodes, withEachCrash } from "./crashing.ts"
 import { ended, logOf, makeAgent, text } from "./threadFixture.ts"
 import { during } from "../setup/during.ts"
-import { call, only } from "./toolFixture.ts"
+import { call, makeWorker, only } from "./toolFixture.ts"
 
 const nodes = await during(startNodes(({ actor }) => actor.kind === "thread" || actor.kind === "subscription"))
 
@@ -54,6 +54,9 @@ const isSpent = async (run: Run, wanted: { readonly agent: number; readonly thre
   assert.closeTo(found?.threads ?? 0, wanted.threads, 1e-9)
 }
 
+/** What a thread that is asked may cost where nothing goes wrong, in USD. */
+let left: number | undefined
+
 /** What the responses of a thread have cost, as its log says. */
 const costOf = async (run: Run, threadId: string) =>
   (await run.client.get(`/v1/threads/${threadId}`)).body.usage.estimatedCost as number
@@ -68,6 +71,24 @@ const scenarios: ReadonlyArray<Scenario> = [
       const cost = await costOf(run, threadId)
       assert.isAbove(cost, 0)
       await isSpent(run, { agent: cost, threads: cost })
+    }
+  },
+  {
+    name: "a question to another agent",
+    does: async (run) => {
+      const asked = await payer(run)
+      const asker = await makeWorker(run.client, { models: [paid], families: ["agents"], familyExposure: "always" })
+      const threadId = await begin(run, asker, call("agents.ask", { agentId: asked, message: "/say yes" }))
+      await logOf(run.client, threadId, ended(1))
+      const { threads } = (await run.client.get(`/v1/threads?agentId=${asked}`)).body
+      assert.lengthOf(threads, 1)
+      const { thread } = threads[0]
+      // Whoever begins it again, it has what was left at its birth: the asking thread has called its model once.
+      left ??= thread.maxCost
+      assert.isBelow(left ?? 1, 1)
+      assert.strictEqual(thread.maxCost, left)
+      const cost = await costOf(run, threadId)
+      await isSpent(run, { agent: cost, threads: cost + (await costOf(run, thread.id)) })
     }
   },
   {

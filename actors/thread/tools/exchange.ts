@@ -5,8 +5,10 @@
  *     Asked again after a crash, the thread is found where it has got to by now.
  * X2. Interruption cancels the turn, unless the asking thread has left this node: whoever has it now asks again.
  * X3. The log says when the turn is over. News of it only saves waiting for the next look.
+ * X4. The thread's maxCost is what those that asked had left at its birth: whatever is left later, it keeps that.
  */
 import { Data, Duration, Effect, Latch, Schema } from "effect"
+import type { Budgets } from "../../../src/agents/Budgets.ts"
 import { sibling } from "../../../src/domain/ids.ts"
 import { AnyEvent, type FinishReason } from "../../../src/domain/event.ts"
 import type { Principal } from "../../../src/domain/principal.ts"
@@ -25,7 +27,8 @@ export interface AgentQuestion {
   readonly inputId: string
   readonly principal: Principal
   /** What the thread is born with, besides who made it. */
-  readonly born: Pick<ThreadAttributes, "identity" | "reviews" | "asked" | "spendsWithin">
+  readonly born: Pick<ThreadAttributes, "identity" | "reviews" | "asked"> &
+    Required<Pick<ThreadAttributes, "spendsWithin">>
   readonly text: string
   /** How many turns lead to it by way of feeds; absent: none. */
   readonly hops?: number
@@ -56,6 +59,7 @@ export interface Births {
 }
 
 export interface Exchanging {
+  readonly budgets: Pick<Budgets["Service"], "left">
   readonly reads: Pick<ThreadReads["Service"], "events">
   readonly turnEnds: TurnEnds
   readonly threads: Births
@@ -90,36 +94,45 @@ const endOf = ([last, before]: ReadonlyArray<AnyEvent>): Effect.Effect<AgentRepl
   }
 }
 
-export const makeExchange = ({ turnEnds, reads, threads }: Exchanging) => {
+export const makeExchange = ({ budgets, turnEnds, reads, threads }: Exchanging) => {
   const refOf = (workspace: string, id: string): ActorRef => ({ workspace, kind: "thread", id })
 
-  const begin = ({ agentId, born, hops, inputId, principal, text, threadId, workspace }: AgentQuestion) => {
-    const attributes: ThreadAttributes = { ...born, createdBy: principal }
-    return threads
-      .ensure(
-        refOf(workspace, threadId),
-        { parent: agentId, attributes: JSON.stringify(attributes) },
-        {
-          type: "submit",
-          creating: true,
-          input: {
-            inputId,
-            content: [{ type: "text", text }],
-            mode: "queue",
-            principal,
-            ...(hops === undefined ? {} : { hops })
+  /**
+   * X4. Where nothing is left the thread has no maxCost of its own: a maxCost is above 0. The caps of those that asked
+   * refuse its calls, until they are raised. These caps are edited past the actors: only the database knows them.
+   */
+  const attributesOf = ({ born, principal, workspace }: AgentQuestion) =>
+    Effect.map(
+      budgets.left(workspace, born.spendsWithin),
+      (left = 0): ThreadAttributes => ({ ...born, createdBy: principal, ...(left > 0 ? { maxCost: left } : {}) })
+    )
+
+  const begin = (question: AgentQuestion) => {
+    const { agentId, hops, inputId, principal, text, threadId, workspace } = question
+    return attributesOf(question).pipe(
+      Effect.flatMap((attributes) =>
+        threads.ensure(
+          refOf(workspace, threadId),
+          { parent: agentId, attributes: JSON.stringify(attributes) },
+          {
+            type: "submit",
+            creating: true,
+            input: {
+              inputId,
+              content: [{ type: "text", text }],
+              mode: "queue",
+              principal,
+              ...(hops === undefined ? {} : { hops })
+            }
           }
-        }
-      )
-      .pipe(
-        Effect.asVoid,
-        // Anything but a refusal may pass, or somebody was faster: the next look says.
-        Effect.catch((failure) =>
-          failure._tag === "Refused"
-            ? Effect.fail(new Untold({ why: `cannot begin: ${failure.message}` }))
-            : Effect.void
         )
+      ),
+      Effect.asVoid,
+      // Anything but a refusal may pass, or somebody was faster: the next look says.
+      Effect.catch((failure) =>
+        failure._tag === "Refused" ? Effect.fail(new Untold({ why: `cannot begin: ${failure.message}` })) : Effect.void
       )
+    )
   }
 
   /** X2. On its own: whoever interrupts does not wait for it. */
