@@ -39,7 +39,7 @@ const takeoverLimit = 3
 
 export const layer = ({
   idleMs = 5_000,
-  promptBytes = 32 * 1024 * 1024,
+  promptBytes = 16 * 1024 * 1024,
   underWayBytes = 512 * 1024 * 1024,
   tailCharacters = 8_000_000,
   slots = { turns: 0, calls: 0 },

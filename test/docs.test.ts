@@ -305,7 +305,7 @@ const figures: ReadonlyArray<readonly [document: string, says: string, source: s
   ["docs/api.md", "at most five seconds old", "src/agents/Spending.ts", "freshMs = 5000"],
   ["docs/operations.md", "at most 20 a second", "src/telemetry/requests.ts", "perSecond = 20"],
   ["docs/operations.md", "more than 512 MiB", "src/journal/loads.ts", "most: 512 * MiB"],
-  ["docs/operations.md", "conversations of threads, 32 MiB", "actors/layer.ts", "promptBytes = 32 * 1024 * 1024"],
+  ["docs/operations.md", "conversations of threads, 16 MiB", "actors/layer.ts", "promptBytes = 16 * 1024 * 1024"],
   ["docs/operations.md", "hold 512 MiB of conversations", "actors/layer.ts", "underWayBytes = 512 * 1024 * 1024"],
   ["docs/operations.md", "8 million characters", "actors/layer.ts", "tailCharacters = 8_000_000"],
   ["docs/operations.md", "two for whole logs, three for all else", "src/database/Database.ts", "options.logs ?? 2"],
