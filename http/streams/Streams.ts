@@ -290,7 +290,7 @@ const make = Effect.fnUntraced(function* (options: StreamOptions) {
       }
     }
   })
-  // Each by itself: leases are looked up one after the other, and however long that takes nobody misses a ping.
+  // Each by itself: however long it takes to look leases up, nobody misses a ping.
   const looks = yield* Effect.forEach([tick, authorise], (look) =>
     Effect.forkScoped(Effect.forever(Effect.delay(look, options.tickMs)))
   )
