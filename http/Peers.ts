@@ -8,7 +8,8 @@
  *     the time of one look less. The kernel takes bytes in lumps of some 40 KB: a reader of 1 KiB a second is seen
  *     every 40 s.
  * C3. A connection ends when nothing of its body comes for `silenceMs`, or less than `windowBytes` in `windowMs`: with
- *     408 if nothing was answered yet. Time in which we do not read what came does not count.
+ *     408 if nothing was answered yet. Time in which we do not read what came does not count: where its answer is not
+ *     taken either, the time of answers does, however much more comes.
  * C4. No request costs a timer: Node's own one for each socket, and one sweep over bodies that are still on their way.
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
@@ -45,6 +46,8 @@ interface Arrival {
   heard: number
   windowAt: number
   window: number
+  /** Since when we do not read it, and its answer is not taken either. */
+  stuckAt: number | undefined
 }
 
 export class Peers {
@@ -158,10 +161,21 @@ export class Peers {
         continue
       }
       const heard = socket.bytesRead
-      if (seen?.request !== request || request.readableLength > 0 || socket.isPaused()) {
-        this.arriving.set(peer, { request, heardAt: now, heard, windowAt: now, window: heard })
+      const isUnread = request.readableLength > 0 || socket.isPaused()
+      const isStuck = isUnread && peer.response !== undefined && !peer.streaming && socket.writableLength > 0
+      const stuckAt = isStuck ? ((seen?.request === request ? seen.stuckAt : undefined) ?? now) : undefined
+      // C2. Until its buffers are full Node goes on reading, and each byte that comes starts the socket's timer anew.
+      if (stuckAt !== undefined && now - stuckAt >= this.pace.answerMs) {
+        this.arriving.delete(peer)
+        record(connectionsCut.with({ reason: "unread" }))
+        socket.destroy()
         continue
       }
+      if (seen?.request !== request || isUnread) {
+        this.arriving.set(peer, { request, heardAt: now, heard, windowAt: now, window: heard, stuckAt })
+        continue
+      }
+      seen.stuckAt = undefined
       if (heard !== seen.heard) {
         seen.heardAt = now
         seen.heard = heard

@@ -290,7 +290,10 @@ const make = Effect.fnUntraced(function* (options: StreamOptions) {
       }
     }
   })
-  const watch = yield* Effect.forkScoped(Effect.forever(Effect.delay(Effect.andThen(tick, authorise), options.tickMs)))
+  // Each by itself: however long it takes to look leases up, nobody misses a ping.
+  const looks = yield* Effect.forEach([tick, authorise], (look) =>
+    Effect.forkScoped(Effect.forever(Effect.delay(look, options.tickMs)))
+  )
 
   const drain = Effect.gen(function* () {
     draining = true
@@ -301,7 +304,7 @@ const make = Effect.fnUntraced(function* (options: StreamOptions) {
   })
   yield* Effect.addFinalizer(() =>
     Effect.gen(function* () {
-      yield* Fiber.interrupt(watch)
+      yield* Fiber.interruptAll(looks)
       draining = true
       for (const stream of [...streams]) stream.outbox.destroy()
     })

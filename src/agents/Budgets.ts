@@ -109,10 +109,10 @@ const young = `update reservations set created_at = now() where ctid = any (arra
     where r.created_at < now() - interval '5 minutes' for update of r skip locked)) returning id`
 
 // A thread's cost as `reserve_costs` reads it: what its questions cost before their results are in is in thread_spend
-// only, what it had cost before it had a cap in its head. Rounded here: a double of 1e300 in billionths is none.
-const least = `select round(min((readable(h.attributes) ->> 'maxCost')::float8 - greatest(s.amount,
+// only, what it had cost before it had a cap in its head.
+const least = `select min((readable(h.attributes) ->> 'maxCost')::float8 - greatest(s.amount,
     coalesce((readable(h.carry) #>> '{usage,estimatedCost}')::float8, 0)
-    + coalesce((readable(h.carry) #>> '{turn,usage,estimatedCost}')::float8, 0)))::numeric, 9)::float8 as rest
+    + coalesce((readable(h.carry) #>> '{turn,usage,estimatedCost}')::float8, 0))) as rest
   from heads h left join thread_spend s on s.workspace = h.workspace and s.thread = h.id
   where h.workspace = $1 and h.id = any ($2::uuid[]) and strpos(h.attributes, 'maxCost') > 0`
 
@@ -184,7 +184,8 @@ const make = Effect.gen(function* () {
           text: least,
           values: [toUuid(workspace), threadIds.map(toUuid)]
         }),
-        ([row]) => row?.rest ?? undefined
+        // By its digits: of the largest double neither the billionfold nor PostgreSQL's numeric is a double.
+        ([row]) => (typeof row?.rest === "number" ? Number(row.rest.toFixed(9)) : undefined)
       ),
     during: ({ id, workspace }, work) =>
       Effect.acquireUseRelease(

@@ -200,12 +200,12 @@ describe("a thread that a question or a review begins", () => {
     assert.strictEqual(failureOf(await logOf(alpha, asked, ended(1))), "thread_cost_exceeded")
     assert.isUndefined(await capOf(asked))
     assert.strictEqual((await alpha.patch(`/v1/threads/${asked}`, { title: "still to be edited" })).status, 200)
-    assert.strictEqual((await alpha.patch(`/v1/threads/${threadId}`, { maxCost: 1e300 })).status, 200)
+    assert.strictEqual((await alpha.patch(`/v1/threads/${threadId}`, { maxCost: Number.MAX_VALUE })).status, 200)
     assert.strictEqual((await alpha.post(`/v1/threads/${asked}/retry`)).status, 201)
     assert.strictEqual((await logOf(alpha, asked, ended(2))).at(-1)?.type, "turn_completed")
     // As much as a number holds is left to the next one.
     await submit(alpha, threadId, asks(answers, "three"))
-    assert.strictEqual(await capOf(askedIn(await logOf(alpha, threadId, ended(3)))), 1e300)
+    assert.strictEqual(await capOf(askedIn(await logOf(alpha, threadId, ended(3)))), Number.MAX_VALUE)
   })
 })
 

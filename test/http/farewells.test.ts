@@ -13,13 +13,20 @@ import { layerMemoryLease } from "../../src/journal/memory.ts"
 import { MemoryStore } from "../../src/journal/MemoryStore.ts"
 import { freshId } from "../../src/seed.ts"
 
-const ground = Layer.mergeAll(
-  layerInProcess,
-  layerMemoryLease(new MemoryStore(), { name: "node" }),
-  Leases.layerNone,
-  Layer.mock(Credentials, { remembered: () => undefined, familiar: () => false, find: () => Effect.succeed(undefined) })
-)
-const layer = Layer.fresh(Streams.layer.pipe(Layer.provide(ground)))
+const streamsWith = (leases: typeof Leases.layerNone) => {
+  const ground = Layer.mergeAll(
+    layerInProcess,
+    layerMemoryLease(new MemoryStore(), { name: "node" }),
+    leases,
+    Layer.mock(Credentials, {
+      remembered: () => undefined,
+      familiar: () => false,
+      find: () => Effect.succeed(undefined)
+    })
+  )
+  return Layer.fresh(Streams.layer.pipe(Layer.provide(ground)))
+}
+const layer = streamsWith(Leases.layerNone)
 
 const caller: Caller["Service"] = {
   workspace: freshId("workspace"),
@@ -29,12 +36,17 @@ const caller: Caller["Service"] = {
   keyId: "key_a"
 }
 
+const requestWith = (headers: Readonly<Record<string, string>>) => {
+  const request = HttpServerRequest.fromWeb(new Request("http://x/v1/events/stream"))
+  // Headers are read where Node has them.
+  Object.defineProperty(request.source, "headers", { value: headers })
+  return request
+}
+
 /** A stream whose socket asks for nothing, though something waits for it. */
 const unread = Effect.gen(function* () {
   const streams = yield* Streams
-  const request = HttpServerRequest.fromWeb(new Request("http://x/v1/events/stream"))
-  // Headers are read where Node has them.
-  Object.defineProperty(request.source, "headers", { value: {} })
+  const request = requestWith({})
   yield* streams.open(request, caller, ({ outbox }) =>
     Effect.sync(() => {
       outbox.offer({ text: "#".repeat(capacity) })
@@ -65,5 +77,24 @@ describe("a stream whose client reads nothing", () => {
       yield* TestClock.adjust(streamDefaults.tickMs)
       assert.strictEqual(streams.count(), 0)
     }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("is dropped at the same time where a lease takes long to be looked up", () =>
+    Effect.gen(function* () {
+      const streams = yield* unread
+      const poll = streams.wait(requestWith({ authorization: "Bearer trl_x" }), caller, () => undefined)
+      assert.property(poll, "release")
+      yield* TestClock.adjust(streamDefaults.stallMs + streamDefaults.tickMs)
+      assert.strictEqual(streams.count(), 0)
+    }).pipe(
+      Effect.provide(
+        streamsWith(
+          Layer.succeed(
+            Leases,
+            Leases.of({ familiar: () => false, remembered: () => undefined, find: () => Effect.never })
+          )
+        )
+      )
+    )
   )
 })

@@ -24,7 +24,8 @@ declare
   member record;
   asker uuid;
   capped uuid[];
-  -- Of the agent whose calls come one behind the other.
+  -- Of the agent whose calls come one behind the other. Its id alone may be another workspace's too.
+  space uuid;
   agent uuid;
   held_now float8;
   thread_cost float8;
@@ -59,13 +60,14 @@ begin
         left join lateral (select t.amount, t.until from spend_totals t
           where b.told ->> 'window' = 'total' and t.workspace = workspaces[i] and t.subject = subjects[i]
             and t.until > this_minute - 1440 offset 0) t on true
-      order by subjects[i], i
+      order by subjects[i], workspaces[i], i
   loop
     place := call.i;
     verdict := 'reserved';
     capped := '{}';
-    if agent is distinct from subjects[call.i] then
+    if agent is distinct from subjects[call.i] or space is distinct from workspaces[call.i] then
       agent := subjects[call.i];
+      space := workspaces[call.i];
       held_now := call.held;
     end if;
     -- A job that is repeated finds its own.
@@ -101,7 +103,11 @@ begin
           end if;
         end loop;
       end if;
-      if verdict = 'reserved' then
+      -- Of a job that is repeated while its first call still waits both are here.
+      if verdict <> 'reserved'
+          and exists (select from reservations r where r.workspace = space and r.id = ids[call.i]) then
+        verdict := 'reserved';
+      elsif verdict = 'reserved' then
         insert into reservations (workspace, id, subject, threads, amount, prompt, created_at)
           values (workspaces[call.i], ids[call.i], agent, capped, amounts[call.i], prompts[call.i], now())
           on conflict do nothing;
