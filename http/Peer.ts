@@ -48,11 +48,6 @@ export const peerOf = (socket: object): Peer | undefined => peers.get(socket)
 
 export class Peer {
   readonly socket: Socket
-  /** When a look last saw nothing move on it. Milliseconds, monotonic. */
-  quietAt = -Infinity
-  /** Since when nothing has moved, as far as looks tell. */
-  quietSince = -Infinity
-  readonly openedAt = performance.now()
   /** The credential of the request under way, once it is known to be good. */
   keyId: string | undefined
   /** The last good credential that came by it. */
@@ -61,6 +56,8 @@ export class Peer {
   request: IncomingMessage | undefined
   /** The answer that is not finished yet. */
   response: ServerResponse | undefined
+  /** How many bytes of which answer the kernel had not taken, and since when it has been as many. Monotonic ms. */
+  untaken: { readonly response: ServerResponse; readonly bytes: number; readonly since: number } | undefined
   /** The answer is an event stream, which has its own rule for readers that stall. */
   streaming = false
   private readonly parse: (piece: NonSharedBuffer) => void

@@ -3,14 +3,12 @@
  *
  * C1. Above `connections` those on which nothing is under way make room: whoever has the most of them loses the oldest,
  *     and all that came with no good credential are one. Where there are none, the new one is closed at once.
- * C2. A connection ends when the kernel has taken nothing of its answer for `answerMs`, or when no request comes on it
- *     for `idleMs`. Streams keep their own rule. Looked at three times in the shorter of the two: an answer may have
- *     the time of one look less. The kernel takes bytes in lumps of some 40 KB: a reader of 1 KiB a second is seen
- *     every 40 s.
+ * C2. A connection ends when the kernel has taken nothing of its answer for `answerMs`, however much more is sent on it,
+ *     or when no request comes on it for `idleMs`. Streams keep their own rule. The kernel takes bytes in lumps of some
+ *     40 KB: a reader of 1 KiB a second is seen every 40 s.
  * C3. A connection ends when nothing of its body comes for `silenceMs`, or less than `windowBytes` in `windowMs`: with
- *     408 if nothing was answered yet. Time in which we do not read what came does not count: where its answer is not
- *     taken either, the time of answers does, however much more comes.
- * C4. No request costs a timer: Node's own one for each socket, and one sweep over bodies that are still on their way.
+ *     408 if nothing was answered yet. Time in which we do not read what came does not count.
+ * C4. No request costs a timer: Node's own one for each socket, and one sweep over open connections.
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
@@ -24,7 +22,7 @@ export interface Pace {
   readonly silenceMs: number
   readonly windowMs: number
   readonly windowBytes: number
-  /** Milliseconds between looks at bodies. */
+  /** Milliseconds between looks at answers and bodies. */
   readonly sweepMs: number
 }
 
@@ -46,8 +44,17 @@ interface Arrival {
   heard: number
   windowAt: number
   window: number
-  /** Since when we do not read it, and its answer is not taken either. */
-  stuckAt: number | undefined
+}
+
+/**
+ * Bytes written to the socket that the kernel has not taken. Of one long write `writableLength` tells nothing before its
+ * end; the handle knows, and Node's own timers of sockets go by it.
+ */
+const untakenOf = (socket: Socket) => {
+  const handle: unknown = "_handle" in socket ? socket._handle : undefined
+  const queued =
+    typeof handle === "object" && handle !== null && "writeQueueSize" in handle ? handle.writeQueueSize : undefined
+  return socket.writableLength + (typeof queued === "number" ? queued : 0)
 }
 
 export class Peers {
@@ -77,14 +84,12 @@ export class Peers {
     }
     server.prependListener("request", start)
     server.prependListener("checkContinue", start)
-    server.setTimeout(this.step, (socket: Socket) => this.quiet(socket))
+    // Whoever waits for news, and has nothing to read, may wait: answers have the sweep.
+    server.setTimeout(this.pace.idleMs, (socket: Socket) => {
+      if (peerOf(socket)?.response === undefined) socket.destroy()
+    })
     const timer = setInterval(() => this.sweep(performance.now()), this.pace.sweepMs).unref()
     server.on("close", () => clearInterval(timer))
-  }
-
-  /** Milliseconds between two looks at a socket on which nothing moves (C2). */
-  private get step() {
-    return Math.min(this.pace.answerMs, this.pace.idleMs) / 3
   }
 
   /** C1: how many make room at once, so that all are looked through once for many new ones. */
@@ -127,69 +132,51 @@ export class Peers {
     })
   }
 
-  /**
-   * Nothing has moved on this socket since the last look at it, or for as long as connections are kept between
-   * requests.
-   */
-  private quiet(socket: Socket) {
-    const peer = peerOf(socket)
-    const now = performance.now()
-    if (peer === undefined || (peer.response === undefined && now - peer.openedAt >= this.pace.idleMs * 0.9)) {
-      socket.destroy()
-      return
-    }
-    // Whoever waits for news, and has nothing to read, may wait.
-    const unread = peer.response !== undefined && !peer.streaming && socket.writableLength > 0
-    if (unread) {
-      // Nothing had moved for a step when it was looked at first; a look that is not the next one begins anew.
-      if (now - peer.quietAt >= 1.5 * this.step) peer.quietSince = now - this.step
-      peer.quietAt = now
-      if (now - peer.quietSince >= this.pace.answerMs - 1.5 * this.step) {
-        record(connectionsCut.with({ reason: "unread" }))
-        socket.destroy()
-        return
-      }
-    }
-    socket.setTimeout(this.step)
+  private sweep(now: number) {
+    for (const peer of this.open) this.lookAtAnswer(peer, now)
+    for (const [peer, seen] of this.arriving) this.lookAtBody(peer, seen, now)
   }
 
-  private sweep(now: number) {
-    for (const [peer, seen] of this.arriving) {
-      const { request, socket } = peer
-      if (request === undefined || request.complete || socket.destroyed) {
-        this.arriving.delete(peer)
-        continue
-      }
-      const heard = socket.bytesRead
-      const isUnread = request.readableLength > 0 || socket.isPaused()
-      const isStuck = isUnread && peer.response !== undefined && !peer.streaming && socket.writableLength > 0
-      const stuckAt = isStuck ? ((seen?.request === request ? seen.stuckAt : undefined) ?? now) : undefined
-      // C2. Until its buffers are full Node goes on reading, and each byte that comes starts the socket's timer anew.
-      if (stuckAt !== undefined && now - stuckAt >= this.pace.answerMs) {
-        this.arriving.delete(peer)
-        record(connectionsCut.with({ reason: "unread" }))
-        socket.destroy()
-        continue
-      }
-      if (seen?.request !== request || isUnread) {
-        this.arriving.set(peer, { request, heardAt: now, heard, windowAt: now, window: heard, stuckAt })
-        continue
-      }
-      seen.stuckAt = undefined
-      if (heard !== seen.heard) {
-        seen.heardAt = now
-        seen.heard = heard
-      }
-      const over = now - seen.windowAt >= this.pace.windowMs
-      if (now - seen.heardAt >= this.pace.silenceMs || (over && heard - seen.window < this.pace.windowBytes)) {
-        this.arriving.delete(peer)
-        record(connectionsCut.with({ reason: "slow_body" }))
-        if (peer.response === undefined || peer.response.headersSent) socket.destroy()
-        else this.tooSlow(socket)
-      } else if (over) {
-        seen.windowAt = now
-        seen.window = heard
-      }
+  /** C2. What comes on a connection starts Node's timer of its socket anew, so that it tells nothing of the answer. */
+  private lookAtAnswer(peer: Peer, now: number) {
+    const { response, socket } = peer
+    if (response === undefined || peer.streaming || socket.writableLength === 0) return
+    const bytes = untakenOf(socket)
+    if (peer.untaken?.response !== response || peer.untaken.bytes !== bytes) {
+      peer.untaken = { response, bytes, since: now }
+    } else if (now - peer.untaken.since >= this.pace.answerMs) this.cut(peer, "unread")
+  }
+
+  private cut(peer: Peer, reason: "unread" | "slow_body") {
+    this.arriving.delete(peer)
+    record(connectionsCut.with({ reason }))
+    if (reason === "unread" || peer.response === undefined || peer.response.headersSent) peer.socket.destroy()
+    else this.tooSlow(peer.socket)
+  }
+
+  /** C3. */
+  private lookAtBody(peer: Peer, seen: Arrival | undefined, now: number) {
+    const { request, socket } = peer
+    if (request === undefined || request.complete || socket.destroyed) {
+      this.arriving.delete(peer)
+      return
+    }
+    const heard = socket.bytesRead
+    const isUnread = request.readableLength > 0 || socket.isPaused()
+    if (seen?.request !== request || isUnread) {
+      this.arriving.set(peer, { request, heardAt: now, heard, windowAt: now, window: heard })
+      return
+    }
+    if (heard !== seen.heard) {
+      seen.heardAt = now
+      seen.heard = heard
+    }
+    const over = now - seen.windowAt >= this.pace.windowMs
+    if (now - seen.heardAt >= this.pace.silenceMs || (over && heard - seen.window < this.pace.windowBytes)) {
+      this.cut(peer, "slow_body")
+    } else if (over) {
+      seen.windowAt = now
+      seen.window = heard
     }
   }
 }

@@ -154,21 +154,30 @@ describe("requests of one connection", () => {
 })
 
 describe("an answer", async () => {
-  it("of which nothing is taken for its time ends its connection", async () => {
+  it.each([
+    ["", undefined],
+    [", however much comes of a request behind it", "x"]
+  ])("of which nothing is taken for its time ends its connection%s", async (_, more) => {
     const { end, line } = await acceptedBy(strict)
     line.socket.pause()
     line.send(request("GET", "/v1/large?kib=32768", key))
+    // Less than Node's buffers hold: the kernel is read all the same.
+    const sending = more === undefined ? undefined : setInterval(() => line.send(more), 50)
     await once(end, "close")
+    clearInterval(sending)
     line.close()
   })
 
   const slower = { ...pace, answerMs: 1_500, idleMs: 1_500 }
   const lenient = await serving(world, RateLimit.off, { observe: watch, pace: slower })
 
-  it("that is taken slowly is not cut", async () => {
+  it.each([
+    ["", ""],
+    [" where another request waits behind it", request("GET", "/healthz")]
+  ])("that is taken slowly is not cut%s", async (_, behind) => {
     const { end, line } = await acceptedBy(lenient)
     line.socket.pause()
-    line.send(request("GET", "/v1/large?kib=12288", key))
+    line.send(request("GET", "/v1/large?kib=12288", key) + behind)
     const began = performance.now()
     let bytes = 0
     line.socket.removeAllListeners("data")
