@@ -14,7 +14,7 @@ import * as Thread from "./thread/layer.ts"
 export interface ActorsOptions {
   /** Milliseconds at rest after which an actor leaves memory; 5 s unless told. */
   readonly idleMs?: number
-  /** Bytes of kept prompts on this node; 32 MiB unless told. */
+  /** Bytes of kept prompts on this node; 16 MiB unless told. */
   readonly promptBytes?: number
   /**
    * Bytes of conversations that model calls under way hold together; 512 MiB unless told. What is above waits for its
