@@ -19,19 +19,8 @@ import { freshId } from "../../src/seed.ts"
 import { foldCarry, plainSnapshot } from "../../machines/thread/fold.ts"
 import { openTurns, recorded, type Recorded, unaccounted, violations } from "../invariants.ts"
 import { logText } from "../logText.ts"
-import {
-  agentId,
-  asStored,
-  coldClaim,
-  type Node,
-  pass,
-  settle,
-  startNode,
-  threadOf,
-  toRest,
-  type World,
-  workspace
-} from "./World.ts"
+import { asStored, coldClaim, type Node, startNode, toRest } from "./Node.ts"
+import { agentId, pass, settle, threadOf, type World, workspace } from "./World.ts"
 
 const ann: Principal = { type: "user", id: "ann" }
 

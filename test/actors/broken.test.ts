@@ -7,7 +7,8 @@ import { Deferred, Effect, Fiber } from "effect"
 import type { ThreadRequest } from "../../actors/thread/requests.ts"
 import type { ActorRef } from "../../src/journal/Journal.ts"
 import { freshId } from "../../src/seed.ts"
-import { pass, settle, startNode, type World, toRest } from "./World.ts"
+import { startNode, toRest } from "./Node.ts"
+import { pass, settle, type World } from "./World.ts"
 import { reachable, rowOf, submit, whenPreparing, wordsOf } from "./oneNode.ts"
 
 describe("an actor that breaks whatever is tried", () => {

@@ -8,7 +8,8 @@ import { keyOf } from "../../src/journal/MemoryStore.ts"
 import { freshId } from "../../src/seed.ts"
 import { openTurns, recorded, violations } from "../invariants.ts"
 import { told } from "./Client.ts"
-import { agentId, makeWorld, type Node, startNode, threadOf, type World } from "./World.ts"
+import { type Node, startNode } from "./Node.ts"
+import { agentId, makeWorld, threadOf, type World } from "./World.ts"
 
 export const ann: Principal = { type: "user", id: "ann" }
 export const born = { createdBy: ann, updatedBy: ann }

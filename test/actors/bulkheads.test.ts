@@ -6,7 +6,8 @@ import { Bulkheads, Place, type Seat } from "../../actors/Bulkheads.ts"
 import type { ActorRef } from "../../src/journal/Journal.ts"
 import { freshId } from "../../src/seed.ts"
 import { hook } from "./Toolbox.ts"
-import { agentId, pass, plan, settle, threadOf, toRest } from "./World.ts"
+import { toRest } from "./Node.ts"
+import { agentId, pass, plan, settle, threadOf } from "./World.ts"
 import { begin, cancel, free, isOver, logOf, over, setting, slots, submit, waiting } from "./bulkheadFixture.ts"
 
 describe("slots", () => {

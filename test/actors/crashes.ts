@@ -9,7 +9,8 @@ import { Cause, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import type { Recorded } from "../invariants.ts"
 import { Client, told } from "./Client.ts"
-import { agentId, connect, type Misfortune, makeWorld, type World } from "./World.ts"
+import { connect } from "./Wire.ts"
+import { agentId, type Misfortune, makeWorld, type World } from "./World.ts"
 
 export interface Scenario {
   readonly name: string

@@ -7,7 +7,8 @@ import type { ThreadRequest } from "../../actors/thread/requests.ts"
 import { type ActorRef, JournalUnavailable } from "../../src/journal/Journal.ts"
 import { keyOf } from "../../src/journal/MemoryStore.ts"
 import { freshId } from "../../src/seed.ts"
-import { type Node, pass, settle, startNode, threadOf, type World } from "./World.ts"
+import { type Node, startNode } from "./Node.ts"
+import { pass, settle, threadOf, type World } from "./World.ts"
 import { birth, create, reachable, rowOf, runsOf, submit, whenPreparing, wordsOf } from "./oneNode.ts"
 
 describe("an outcome that could not be prepared for one moment", () => {

@@ -5,7 +5,8 @@ import type { Reply } from "../../actors/Actor.ts"
 import type { ActorRef } from "../../src/journal/Journal.ts"
 import { hasShard, shardOf } from "../../src/journal/shard.ts"
 import { freshId } from "../../src/seed.ts"
-import { agentId, pass, settle, startNode, threadOf, toRest } from "./World.ts"
+import { startNode, toRest } from "./Node.ts"
+import { agentId, pass, settle, threadOf } from "./World.ts"
 import { ann, bodyOf, create, logOf, post, row, setting, submit } from "./nodes.ts"
 
 describe("what waits in the inbox", () => {

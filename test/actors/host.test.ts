@@ -6,7 +6,8 @@ import type { ThreadRequest } from "../../actors/thread/requests.ts"
 import type { ActorRef } from "../../src/journal/Journal.ts"
 import { freshId } from "../../src/seed.ts"
 import { told } from "./Client.ts"
-import { type Node, pass, settle, toRest } from "./World.ts"
+import { type Node, toRest } from "./Node.ts"
+import { pass, settle } from "./World.ts"
 import { ann, bodyOf, logOf, next, rowOf, setting, start, submit } from "./oneNode.ts"
 
 describe("a mailbox", () => {

@@ -5,7 +5,8 @@ import type { ThreadRequest } from "../../actors/thread/requests.ts"
 import { freshId } from "../../src/seed.ts"
 import { openTurns } from "../invariants.ts"
 import { told } from "./Client.ts"
-import { agentId, pass, settle, threadOf, toRest, workspace } from "./World.ts"
+import { toRest } from "./Node.ts"
+import { agentId, pass, settle, threadOf, workspace } from "./World.ts"
 import { ann, bodyOf, logOf, next, rowOf, setting, start, submit } from "./oneNode.ts"
 
 describe("an actor that another node has taken", () => {

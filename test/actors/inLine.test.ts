@@ -3,7 +3,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { keyOf } from "../../src/journal/MemoryStore.ts"
 import { freshId } from "../../src/seed.ts"
-import { agentId, pass, plan, settle, startNode, threadOf, toRest } from "./World.ts"
+import { startNode, toRest } from "./Node.ts"
+import { agentId, pass, plan, settle, threadOf } from "./World.ts"
 import { begin, born, free, isOver, logOf, message, over, setting, slots, submit } from "./bulkheadFixture.ts"
 
 describe("time in line", () => {

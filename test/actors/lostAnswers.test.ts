@@ -3,7 +3,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Result } from "effect"
 import type { ThreadRequest } from "../../actors/thread/requests.ts"
 import { freshId } from "../../src/seed.ts"
-import { pass, settle, toRest } from "./World.ts"
+import { toRest } from "./Node.ts"
+import { pass, settle } from "./World.ts"
 import { ann, bodyOf, logOf, post, row, setting, submit } from "./nodes.ts"
 
 describe("a command whose answer was lost", () => {

@@ -5,7 +5,8 @@ import type { ActorError, Reply } from "../../actors/Actor.ts"
 import type { Envelope } from "../../actors/envelope.ts"
 import type { ThreadRequest } from "../../actors/thread/requests.ts"
 import { freshId } from "../../src/seed.ts"
-import { pass, settle, toRest } from "./World.ts"
+import { toRest } from "./Node.ts"
+import { pass, settle } from "./World.ts"
 import { begin, isOver, logOf, message, setting, submit } from "./bulkheadFixture.ts"
 
 describe("a mailbox that is full", () => {

@@ -10,7 +10,9 @@ import { keyOf } from "../../src/journal/MemoryStore.ts"
 import { freshId } from "../../src/seed.ts"
 import { recorded, violations } from "../invariants.ts"
 import { told } from "./Client.ts"
-import { agentId, connect, makeWorld, type Node, pass, settle, startNode, threadOf, type World } from "./World.ts"
+import { type Node, startNode } from "./Node.ts"
+import { connect } from "./Wire.ts"
+import { agentId, makeWorld, pass, settle, threadOf, type World } from "./World.ts"
 
 export const ann: Principal = { type: "user", id: "ann" }
 

@@ -6,7 +6,9 @@ import type { ThreadRequest } from "../../actors/thread/requests.ts"
 import type { ActorRef } from "../../src/journal/Journal.ts"
 import { hasShard, shardOf } from "../../src/journal/shard.ts"
 import { freshId } from "../../src/seed.ts"
-import { connect, makeWorld, pass, startNode, threadOf, toRest, workspace } from "./World.ts"
+import { startNode, toRest } from "./Node.ts"
+import { connect } from "./Wire.ts"
+import { makeWorld, pass, threadOf, workspace } from "./World.ts"
 import { ann, bodyOf, create, join, logOf, row, setting, submit } from "./nodes.ts"
 
 describe("a command to an actor of another node", () => {

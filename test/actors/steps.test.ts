@@ -15,7 +15,8 @@ import type { ActorRef } from "../../src/journal/Journal.ts"
 import { keyOf } from "../../src/journal/MemoryStore.ts"
 import { freshId } from "../../src/seed.ts"
 import { collapsed, livePath } from "../machines/stepChecks.ts"
-import { agentId, makeWorld, type Node, pass, settle, startNode, threadOf, toRest, type World } from "./World.ts"
+import { type Node, startNode, toRest } from "./Node.ts"
+import { agentId, makeWorld, pass, settle, threadOf, type World } from "./World.ts"
 
 const ann: Principal = { type: "user", id: "ann" }
 

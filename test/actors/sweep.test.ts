@@ -10,18 +10,9 @@ import { freshId } from "../../src/seed.ts"
 import { recorded, violations } from "../invariants.ts"
 import { bellKind } from "./bell/kind.ts"
 import { told } from "./Client.ts"
-import {
-  agentId,
-  connect,
-  makeWorld,
-  type Node,
-  pass,
-  settle,
-  startNode,
-  threadOf,
-  workspace,
-  type World
-} from "./World.ts"
+import { type Node, startNode } from "./Node.ts"
+import { connect } from "./Wire.ts"
+import { agentId, makeWorld, pass, settle, threadOf, workspace, type World } from "./World.ts"
 
 const principal = { type: "user" as const, id: "ann" }
 const submit = (text: string): Extract<ThreadRequest, { type: "submit" }> => ({

@@ -5,7 +5,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { ThreadRequest } from "../../actors/thread/requests.ts"
 import { freshId } from "../../src/seed.ts"
-import { agentId, makeWorld, pass, startNode, threadOf, toRest } from "./World.ts"
+import { startNode, toRest } from "./Node.ts"
+import { agentId, makeWorld, pass, threadOf } from "./World.ts"
 
 const ann = { type: "user" as const, id: "ann" }
 const birth = { parent: agentId, attributes: JSON.stringify({ createdBy: ann, updatedBy: ann }) }
