@@ -5,7 +5,8 @@ import type { ThreadRequest } from "../../actors/thread/requests.ts"
 import { freshId } from "../../src/seed.ts"
 import { toRest } from "./Node.ts"
 import { pass, settle } from "./World.ts"
-import { ann, bodyOf, logOf, post, row, setting, submit } from "./nodes.ts"
+import { setting } from "./nodes.ts"
+import { ann, bodyOf, post, rowOf, submit, wordsOf } from "./threads.ts"
 
 describe("a command whose answer was lost", () => {
   /**
@@ -28,9 +29,9 @@ describe("a command whose answer was lost", () => {
       )
     )
     const answer = bodyOf(yield* b.deliver(ref, { request }))
-    assert.strictEqual(row(world, ref).owner, b.incarnation)
+    assert.strictEqual(rowOf(world, ref).owner, b.incarnation)
     yield* toRest(world, b, ref)
-    return { answer, log: logOf(world, ref), row: row(world, ref) }
+    return { answer, log: wordsOf(world, ref), row: rowOf(world, ref) }
   })
 
   it.effect("is not taken again when it has opened a turn", () =>
@@ -114,7 +115,7 @@ describe("a command whose answer was lost", () => {
           else assert.deepInclude(answer.failure, { _tag: "Unreachable" })
           assert.strictEqual(Result.isSuccess(answer), key !== undefined)
           yield* toRest(world, b, ref)
-          assert.strictEqual(logOf(world, ref), "user(A) turn_cancelled(A) user(B) assistant(B) turn_completed(B)")
+          assert.strictEqual(wordsOf(world, ref), "user(A) turn_cancelled(A) user(B) assistant(B) turn_completed(B)")
         }
       })
   )
@@ -135,7 +136,7 @@ describe("a command whose answer was lost", () => {
         yield* Fiber.join(asked)
         yield* toRest(world, b, ref)
         assert.strictEqual(
-          logOf(world, ref),
+          wordsOf(world, ref),
           request.type === "cancel"
             ? "user(A) turn_cancelled(A)"
             : "user(A) assistant(A) turn_completed(A) user(B) assistant(B) turn_completed(B)"
@@ -163,7 +164,7 @@ describe("a command whose answer was lost", () => {
       assert.deepInclude(bodyOf(late), { id: second.input.inputId, state: "queued" })
       yield* toRest(world, a, ref)
       assert.strictEqual(
-        logOf(world, ref),
+        wordsOf(world, ref),
         ["A", "B", "C"].map((x) => `user(${x}) assistant(${x}) turn_completed(${x})`).join(" ")
       )
     })
