@@ -1,11 +1,11 @@
 /**
- * Crash points of turns in which a hook asks: allowed, denied, rewritten, or answered by nobody, at every point. No crash
- * changes their logs.
+ * Crash points of turns in which a hook asks, at every point: allowed, denied, rewritten, or answered by nobody. No
+ * crash changes their logs.
  */
-import { assert } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { GivenAnswer } from "../../machines/thread/commands.ts"
-import { enumerate, type Scenario } from "./crashes.ts"
+import { crashMs, crashPoints, named, type Scenario } from "./crashes.ts"
 import { allow, answered, deny, judgedBy, lastWords, rewrite, timesRun } from "./judgedScenarios.ts"
 import { hook } from "./Toolbox.ts"
 
@@ -165,4 +165,8 @@ const asks: ReadonlyArray<Scenario> = [
   )
 ]
 
-enumerate(asks.map((scenario) => ({ or: [], ...scenario })))
+const scenarios = asks.map((scenario): Scenario => ({ or: [], ...scenario }))
+
+describe.each(crashPoints(scenarios))("%s", (_, holds) => {
+  it.effect.each(named(scenarios))("%s", ([, scenario]) => holds(scenario), crashMs)
+})

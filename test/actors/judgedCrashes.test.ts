@@ -2,10 +2,10 @@
  * Crash points of judged turns: what hooks decide, approvals, waits of clients, and how such a turn ends. No crash
  * changes their logs, but where a tool may not run twice.
  */
-import { assert } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { GivenAnswer } from "../../machines/thread/commands.ts"
-import { enumerate, type Scenario } from "./crashes.ts"
+import { crashMs, crashPoints, named, type Scenario } from "./crashes.ts"
 import { allow, answered, deny, judgedBy, lastWords, rewrite, timesRun } from "./judgedScenarios.ts"
 import { hook } from "./Toolbox.ts"
 
@@ -266,4 +266,8 @@ const atOnce: ReadonlyArray<Scenario> = [
 
 const always = (scenario: Scenario): Scenario => ({ or: [], ...scenario })
 
-enumerate([...[...decisions, ...tools, ...endings].map(always), ...atOnce])
+const scenarios = [...[...decisions, ...tools, ...endings].map(always), ...atOnce]
+
+describe.each(crashPoints(scenarios))("%s", (_, holds) => {
+  it.effect.each(named(scenarios))("%s", ([, scenario]) => holds(scenario), crashMs)
+})
