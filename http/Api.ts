@@ -27,9 +27,9 @@
  *    `yield* idempotent((key) => …)` (http/Idempotency.ts). OpenAPI shows the header by itself. Hot routes:
  *    `handleRaw`, before `handleAll`; the body by a decoder made once, `const decode = decodeJson(schema)` and
  *    `yield* decode(request)` (http/Body.ts), the answer by `jsonText(text)` (http/answers.ts).
- * 4. Add the layer to the list in http/Routes.ts, the operations to test/http/specification.ts, and one of what a new
- *    path parameter leads to to test/http/everything.ts: scopes, foreign ids and generated requests are tested from the
- *    document.
+ * 4. Add the layer to the list in http/Routes.ts, the operations to test/http/specification/operations.ts, and one of
+ *    what a new path parameter leads to to test/http/everything.ts: scopes, foreign ids and generated requests are
+ *    tested from the document.
  * 5. `npm run openapi` writes docs/openapi.json.
  */
 import { HttpApi, OpenApi } from "effect/http-api"

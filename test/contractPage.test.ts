@@ -3,16 +3,14 @@
  * and codes that the code has.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { globSync, readFileSync } from "node:fs"
-import { join, resolve } from "node:path"
+import { globSync } from "node:fs"
 import { statuses } from "../http/errors.ts"
 import { servedFamilies } from "../src/agents/profile.ts"
 import { failureCodes } from "../src/domain/failure.ts"
 import { prefixes } from "../src/domain/ids.ts"
 import { limits, pages } from "../src/domain/limits.ts"
+import { root, said, textOf } from "./repository.ts"
 
-const root = resolve(import.meta.dirname, "..")
-const textOf = (file: string) => readFileSync(join(root, file), "utf8")
 const page = textOf("docs/contract.md")
 const [built = "", later = ""] = page.split(/^# Not built yet$/m)
 
@@ -32,8 +30,6 @@ const part = (number: number) =>
 /** What stands in backticks. */
 const quoted = (text: string) => [...text.matchAll(/`([^`]+)`/g)].map(([, word = ""]) => word)
 
-/** A number as the page writes it. */
-const said = (figure: number) => figure.toLocaleString("en-US")
 interface Group {
   readonly [name: string]: number | Group
 }

@@ -1,11 +1,10 @@
 /** docs/api-coverage.md: a test for each rule that is built, each operation, each word of a refusal; and it is there. */
 import { assert, describe, it } from "@effect/vitest"
-import { existsSync, globSync, readFileSync } from "node:fs"
-import { join, resolve } from "node:path"
-import { operations } from "./http/specification.ts"
+import { existsSync, globSync } from "node:fs"
+import { join } from "node:path"
+import { operations } from "./http/specification/operations.ts"
+import { root, textOf } from "./repository.ts"
 
-const root = resolve(import.meta.dirname, "..")
-const textOf = (file: string) => readFileSync(join(root, file), "utf8")
 const [built = ""] = textOf("docs/contract.md").split(/^# Not built yet$/m)
 const [rules = "", operationRows = ""] = textOf("docs/api-coverage.md").split(/^# Operations$/m)
 

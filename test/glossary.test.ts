@@ -1,10 +1,9 @@
 /** docs/glossary.md: each word once, each where it says, and what old words stood for is gone. */
 import { assert, describe, it } from "@effect/vitest"
-import { existsSync, readdirSync, readFileSync } from "node:fs"
-import { join, resolve } from "node:path"
+import { existsSync, readdirSync } from "node:fs"
+import { join } from "node:path"
+import { root, textOf } from "./repository.ts"
 
-const root = resolve(import.meta.dirname, "..")
-const textOf = (file: string) => readFileSync(join(root, file), "utf8")
 const [words = "", ...others] = textOf("docs/glossary.md").split(/^## Old words$/m)
 const [code = "", files = ""] = others.join("").split(/^### Files$/m)
 

@@ -1,16 +1,16 @@
 /** The house rules that can be measured: sizes of files, functions and lines; casts; circles of folders. */
 import { assert, describe, it } from "@effect/vitest"
-import { globSync, readFileSync } from "node:fs"
-import { dirname, join, resolve } from "node:path"
+import { globSync } from "node:fs"
+import { dirname, join } from "node:path"
 import ts from "typescript"
+import { root, textOf } from "./repository.ts"
 
-const root = resolve(import.meta.dirname, "..")
 const files = globSync("{src,actors,machines,http}/**/*.ts", { cwd: root })
   // Made of the OpenAPI document.
   .filter((file) => file !== "src/client/types.ts")
   .sort()
 const consoleFiles = globSync("console/src/**/*.{ts,tsx}", { cwd: root }).sort()
-const textOf = (file: string) => readFileSync(join(root, file), "utf8")
+const testFiles = globSync("{test,bench}/**/*.{ts,mjs}", { cwd: root }).sort()
 
 /** Neither empty nor a comment. */
 const isCode = (line: string) => !/^\s*(?:$|\/\/|\/?\*)/.test(line)
@@ -58,15 +58,21 @@ const measure = (file: string, into: Measured) => {
 const measured: Measured = { functions: new Map(), casts: [], bangs: [], anys: [] }
 for (const file of [...files, ...consoleFiles]) measure(file, measured)
 
+const tooLong = (some: ReadonlyArray<string>) => some.filter((file) => textOf(file).trimEnd().split("\n").length > 400)
+
+describe("a file of tests, or of the benchmark", () => {
+  it("has at most 400 lines", () => {
+    assert.isAbove(testFiles.length, 500)
+    assert.deepStrictEqual(tooLong(testFiles), [])
+  })
+})
+
 describe("a file of the program", () => {
   it("has at most 400 lines", () => {
     assert.isAbove(files.length, 500)
     assert.isAbove(consoleFiles.length, 100)
     const styles = globSync("console/src/**/*.css", { cwd: root })
-    assert.deepStrictEqual(
-      [...files, ...consoleFiles, ...styles].filter((file) => textOf(file).trimEnd().split("\n").length > 400),
-      []
-    )
+    assert.deepStrictEqual(tooLong([...files, ...consoleFiles, ...styles]), [])
   })
 
   it("has lines of at most 120 characters, but for addresses, patterns and migrations, which never change", () => {

@@ -11,29 +11,15 @@ import type { ActorError, Reply } from "../../actors/Actor.ts"
 import type { ThreadRequest } from "../../actors/thread/requests.ts"
 import { parseCarry as carryIn, factOf } from "../../actors/thread/replies/rows.ts"
 import type { SubmitMode } from "../../src/domain/content.ts"
-import type { Principal } from "../../src/domain/principal.ts"
 import type { Watch } from "../../src/bus/hints.ts"
 import type { ActorRef } from "../../src/journal/Journal.ts"
 import { keyOf } from "../../src/journal/MemoryStore.ts"
 import { freshId } from "../../src/seed.ts"
 import { foldCarry, plainSnapshot } from "../../machines/thread/fold.ts"
 import { openTurns, recorded, type Recorded, unaccounted, violations } from "../invariants.ts"
-import { logText } from "../logText.ts"
-import {
-  agentId,
-  asStored,
-  coldClaim,
-  type Node,
-  pass,
-  settle,
-  startNode,
-  threadOf,
-  toRest,
-  type World,
-  workspace
-} from "./World.ts"
-
-const ann: Principal = { type: "user", id: "ann" }
+import { asStored, coldClaim, type Node, startNode, toRest } from "./Node.ts"
+import { pass, settle, threadOf, type World, workspace } from "./World.ts"
+import { ann, birth } from "./threads.ts"
 
 interface Told {
   readonly id: string
@@ -170,7 +156,6 @@ export class Client {
   readonly create = Effect.fnUntraced(
     function* (this: Client, name?: string, script = "") {
       const key = { scope: "create", fingerprint: "f" }
-      const birth = { parent: agentId, attributes: JSON.stringify({ createdBy: ann, updatedBy: ann }) }
       const answer = yield* this.ask((node) =>
         node.registry.create(threadOf(freshId("thread")), birth, {
           key,
@@ -393,7 +378,3 @@ export class Client {
     }.bind(this)
   )
 }
-
-/** The public log in one line. */
-export const told = (log: ReadonlyArray<Recorded>) =>
-  logText(log.filter((fact) => fact.public).map(({ event, turn, type }) => ({ event, type, turn: turn ?? "" })))

@@ -4,30 +4,16 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
-import type { ThreadRequest } from "../../actors/thread/requests.ts"
-import type { ActorRef } from "../../src/journal/Journal.ts"
-import { freshId } from "../../src/seed.ts"
-import { pass, settle, startNode, type World, toRest } from "./World.ts"
-import { reachable, rowOf, submit, whenPreparing, wordsOf } from "./oneNode.ts"
+import { toRest } from "./Node.ts"
+import { pass, settle } from "./World.ts"
+import { failRelease, reachable, unloadable, whenPreparing } from "./oneNode.ts"
+import { post, rowOf, submit, wordsOf } from "./threads.ts"
 
 describe("an actor that breaks whatever is tried", () => {
-  /** Its facts cannot be read any more. */
-  const spoil = (world: World, ref: ActorRef) => {
-    const row = rowOf(world, ref)
-    const { carry } = row.head
-    row.head = { ...row.head, carry: "{ not JSON" }
-    return () => {
-      row.head = { ...row.head, carry }
-    }
-  }
   const broken = Effect.fnUntraced(function* () {
-    const { node, ref, world } = yield* reachable()
-    yield* node.deliver(ref, { request: submit("A\n/wait 3s") })
-    yield* node.kill
-    const mend = spoil(world, ref)
-    const other = yield* startNode(world, () => undefined)
+    const given = yield* unloadable()
     yield* pass(120_000)
-    return { world, ref, mend, node: other }
+    return given
   })
 
   it.effect("is set aside: it failed, nothing of it is due, no fact was written, and nobody tries again", () =>
@@ -68,17 +54,11 @@ describe("an actor that breaks whatever is tried", () => {
     Effect.gen(function* () {
       const { node, ref, world } = yield* reachable()
       const bad = submit("bad")
-      const id = bad.type === "submit" ? bad.input.inputId : assert.fail("no submit")
-      const { prepare } = node.kind
+      const id = bad.input.inputId
       let breaks = 0
-      Object.assign(node.kind, {
-        prepare: (being: Parameters<typeof prepare>[0], request: ThreadRequest, at: number) =>
-          request.type === "submit" && request.input.inputId === id
-            ? Effect.sync(() => {
-                throw new Error(`it breaks for the ${++breaks}. time`)
-              })
-            : prepare(being, request, at)
-      })
+      whenPreparing(node, "submit", ({ input }) =>
+        input.inputId === id ? Effect.die(new Error(`it breaks for the ${++breaks}. time`)) : undefined
+      )
       yield* node.journal.post({ id, actor: ref, command: JSON.stringify(bad) })
       const answers = yield* Effect.forkChild(
         Effect.all(
@@ -103,26 +83,21 @@ describe("an actor that breaks whatever is tried", () => {
     })
   )
 })
+
 describe("a command behind a poison that breaks", () => {
   it.effect("is not delivered again and again without a pause", () =>
     Effect.gen(function* () {
-      const { node, ref, world } = yield* reachable()
-      yield* node.deliver(ref, { request: submit("A\n/wait 3s") })
-      yield* node.kill
-      const row = rowOf(world, ref)
-      const { carry } = row.head
-      row.head = { ...row.head, carry: "{ not JSON" }
-      const other = yield* startNode(world, () => undefined)
+      const { mend, node, ref, world } = yield* unloadable()
       yield* pass(120_000)
-      row.head = { ...row.head, carry }
+      mend()
       let poisons = 0
-      whenPreparing(other, "poison", () => {
+      whenPreparing(node, "poison", () => {
         poisons++
         if (poisons > 100) return undefined
         return Effect.die(new Error("it breaks"))
       })
       const before = world.claims
-      const asked = yield* Effect.forkChild(Effect.exit(other.deliver(ref, { request: submit("B") })), {
+      const asked = yield* Effect.forkChild(Effect.exit(node.deliver(ref, { request: submit("B") })), {
         startImmediately: true
       })
       for (let i = 0; i < 50; i++) yield* settle
@@ -132,21 +107,12 @@ describe("a command behind a poison that breaks", () => {
     })
   )
 })
+
 describe("an inbox row for a thread that cannot be loaded", () => {
   it.effect("is tried less and less often", () =>
     Effect.gen(function* () {
-      const { node, ref, world } = yield* reachable()
-      yield* node.deliver(ref, { request: submit("A\n/wait 3s") })
-      yield* node.kill
-      const row = rowOf(world, ref)
-      row.head = { ...row.head, carry: "{ not JSON" }
-      const other = yield* startNode(world, () => undefined)
-      const id = freshId("input")
-      yield* other.journal.post({
-        id,
-        actor: ref,
-        command: JSON.stringify({ ...submit("B", "queue", id), acknowledged: true })
-      })
+      const { node, ref, world } = yield* unloadable()
+      yield* post(node, ref, submit("B"))
       yield* pass(300_000)
       const before = world.claims
       yield* pass(600_000)
@@ -154,23 +120,19 @@ describe("an inbox row for a thread that cannot be loaded", () => {
     })
   )
 })
+
 describe("an outcome in hand", () => {
   it.effect("that breaks its actor while a client asks does not use up all attempts in one moment", () =>
     Effect.gen(function* () {
       const { node, ref, world } = yield* reachable()
       let breaks = 0
-      const { prepare } = node.kind
-      Object.assign(node.kind, {
-        // Broken for a moment: a defect that is over a second later.
-        prepare: (being: Parameters<typeof prepare>[0], request: ThreadRequest, at: number) =>
-          request.type === "model.replied" && at < lastBad
-            ? Effect.sync(() => {
-                breaks++
-                throw new Error("it breaks")
-              })
-            : prepare(being, request, at)
-      })
       let lastBad = 0
+      // Broken for a moment: a defect that is over a second later.
+      whenPreparing(node, "model.replied", (_, at) => {
+        if (at >= lastBad) return undefined
+        breaks++
+        return Effect.die(new Error("it breaks"))
+      })
       yield* node.deliver(ref, { request: submit("A\n/wait 1s") })
       lastBad = rowOf(world, ref).head.updatedAt + 2_500
       yield* pass(900)
@@ -197,20 +159,17 @@ describe("an outcome in hand", () => {
     })
   )
 })
+
 describe("a release that breaks", () => {
   it.effect("leaves its actors owed, as one without an answer does", () =>
     Effect.gen(function* () {
       const { node, ref, world } = yield* reachable({ idleMs: 0 })
-      const { release } = node.journal
-      let releases = 0
-      // As 25006 does, a database that is read-only for the moment of a failover: no DatabaseUnavailable, but a defect.
-      Object.assign(node.journal, {
-        release: (actors: Parameters<typeof release>[0]) =>
-          ++releases === 1 ? Effect.die(new Error("cannot execute UPDATE in a read-only transaction")) : release(actors)
-      })
+      // As 25006 does, a database that is read-only for the moment of a failover: no JournalUnavailable, but a defect.
+      const readOnly = new Error("cannot execute UPDATE in a read-only transaction")
+      const releases = failRelease(node, Effect.die(readOnly))
       yield* node.deliver(ref, { request: submit("A\n/call ask {}") })
       yield* pass(60_000)
-      assert.isAtLeast(releases, 1)
+      assert.isAtLeast(releases(), 1)
       assert.strictEqual(
         wordsOf(world, ref),
         "user(A) intent(A) wait_created(A) wait_resolved(A: expired) result(A: tool_timeout) assistant(A) turn_completed(A)"

@@ -1,25 +1,13 @@
 /** Threads that wait for slots of their workspace, and what has become of them. */
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import type { ThreadRequest } from "../../actors/thread/requests.ts"
-import type { Principal } from "../../src/domain/principal.ts"
 import type { ActorRef } from "../../src/journal/Journal.ts"
-import { keyOf } from "../../src/journal/MemoryStore.ts"
 import { freshId } from "../../src/seed.ts"
-import { openTurns, recorded, violations } from "../invariants.ts"
-import { told } from "./Client.ts"
-import { agentId, makeWorld, type Node, startNode, threadOf, type World } from "./World.ts"
+import { openTurns } from "../invariants.ts"
+import { type Node, startNode } from "./Node.ts"
+import { agentId, makeWorld, threadOf, type World } from "./World.ts"
+import { ann, logOf, message } from "./threads.ts"
 
-export const ann: Principal = { type: "user", id: "ann" }
-export const born = { createdBy: ann, updatedBy: ann }
-
-export const message = (text: string) => ({
-  inputId: freshId("input"),
-  mode: "queue" as const,
-  content: [{ type: "text" as const, text }],
-  principal: ann
-})
-export const submit = (text: string): ThreadRequest => ({ type: "submit", input: message(text) })
 export const cancel: ThreadRequest = { type: "cancel", principal: ann, clearQueue: false }
 
 /** A thread whose first turn goes by this script. */
@@ -31,7 +19,7 @@ export const begin = Effect.fnUntraced(function* (
 ) {
   yield* node.registry.create(
     ref,
-    { parent: agentId, attributes: JSON.stringify({ ...born, ...more }) },
+    { parent: agentId, attributes: JSON.stringify({ createdBy: ann, updatedBy: ann, ...more }) },
     { request: { type: "submit", creating: true, input: message(text) } }
   )
   return ref
@@ -42,14 +30,8 @@ export const setting = Effect.fnUntraced(function* (given: Partial<World>) {
   return { world, node: yield* startNode(world, () => undefined) }
 })
 
-export const recordOf = ({ store }: World, ref: ActorRef) => (store.actors.get(keyOf(ref))?.facts ?? []).map(recorded)
-export const logOf = (world: World, ref: ActorRef) => {
-  const log = recordOf(world, ref)
-  assert.deepStrictEqual(violations(log), [])
-  return told(log)
-}
 export const isOver = (world: World, ref: ActorRef) => {
-  const log = recordOf(world, ref)
+  const log = logOf(world, ref)
   return log.length > 0 && openTurns(log).length === 0
 }
 export const over = (world: World, refs: ReadonlyArray<ActorRef>) => refs.map((ref) => isOver(world, ref))

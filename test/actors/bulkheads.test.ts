@@ -6,8 +6,10 @@ import { Bulkheads, Place, type Seat } from "../../actors/Bulkheads.ts"
 import type { ActorRef } from "../../src/journal/Journal.ts"
 import { freshId } from "../../src/seed.ts"
 import { hook } from "./Toolbox.ts"
-import { agentId, pass, plan, settle, threadOf, toRest } from "./World.ts"
-import { begin, cancel, free, isOver, logOf, over, setting, slots, submit, waiting } from "./bulkheadFixture.ts"
+import { toRest } from "./Node.ts"
+import { agentId, pass, plan, settle, threadOf } from "./World.ts"
+import { begin, cancel, free, isOver, over, setting, slots, waiting } from "./bulkheadFixture.ts"
+import { submit, wordsOf } from "./threads.ts"
 
 describe("slots", () => {
   it("are never more than a workspace's, are all given back, and leave nobody waiting for nothing", () => {
@@ -175,7 +177,7 @@ describe("turns of one workspace", () => {
       assert.isTrue(isOver(world, other))
       yield* pass(10_000)
       assert.strictEqual(
-        logOf(world, awaits),
+        wordsOf(world, awaits),
         "user(A) intent(A) wait_created(A) wait_resolved(A: expired) result(A: tool_timeout) assistant(A) turn_completed(A)"
       )
       const fails = yield* begin(node, "F\n/fail model_overloaded busy")
@@ -204,7 +206,7 @@ describe("turns of one workspace", () => {
       yield* settle
       assert.deepStrictEqual(yield* waiting(node, [b]), [undefined])
       yield* pass(11_000)
-      assert.strictEqual(logOf(world, b), "user(B) turn_cancelled(B) user(D) assistant(D) turn_completed(D)")
+      assert.strictEqual(wordsOf(world, b), "user(B) turn_cancelled(B) user(D) assistant(D) turn_completed(D)")
       assert.deepStrictEqual(slots(node), free)
     })
   )
@@ -242,7 +244,7 @@ describe("calls of one workspace", () => {
       // Four questions of a second each, and four runs of two.
       assert.deepStrictEqual([most, world.finished, world.decided], [3, 4, 4])
       for (const [i, name] of ["A", "B"].entries())
-        assert.match(logOf(world, refs[i] ?? assert.fail()), new RegExp(`turn_completed\\(${name}\\)$`))
+        assert.match(wordsOf(world, refs[i] ?? assert.fail()), new RegExp(`turn_completed\\(${name}\\)$`))
       assert.deepStrictEqual(slots(node), free)
       assert.deepStrictEqual(world.complaints, [])
     })

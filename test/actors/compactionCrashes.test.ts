@@ -1,7 +1,8 @@
 /** Crash points of rounds of compaction. How: crashes.ts. */
+import { describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { ModelFailure } from "../../src/models/Model.ts"
-import { enumerate, type Scenario } from "./crashes.ts"
+import { crashMs, crashPoints, named, type Scenario } from "./crashes.ts"
 import { plan, type World } from "./World.ts"
 
 const small = (world: World) => {
@@ -133,4 +134,6 @@ const scenarios: ReadonlyArray<Scenario> = [
   }
 ]
 
-enumerate(scenarios)
+describe.each(crashPoints(scenarios))("%s", (_, holds) => {
+  it.effect.each(named(scenarios))("%s", ([, scenario]) => holds(scenario), crashMs)
+})

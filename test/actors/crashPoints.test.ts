@@ -1,8 +1,9 @@
 /**
  * Crash points of turns that nobody judges: queue, steer, interrupt, retries, tools, waits of clients. How: crashes.ts.
  */
+import { describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { enumerate, type Scenario } from "./crashes.ts"
+import { crashMs, crashPoints, named, type Scenario } from "./crashes.ts"
 import { plan, type World } from "./World.ts"
 
 const fallback = (world: World) => {
@@ -253,4 +254,6 @@ const scenarios: ReadonlyArray<Scenario> = [
   }
 ]
 
-enumerate(scenarios)
+describe.each(crashPoints(scenarios))("%s", (_, holds) => {
+  it.effect.each(named(scenarios))("%s", ([, scenario]) => holds(scenario), crashMs)
+})

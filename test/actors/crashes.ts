@@ -3,13 +3,19 @@
  * then again and again: the node dies before one of them or after it, its connection is lost before or
  * after, or the journal does not answer. Another node takes over cold where one died, the client goes
  * on, and the invariants hold: every turn has ended, nothing that was acknowledged is missing.
+ *
+ *     describe.each(crashPoints(scenarios))("%s", (_, holds) => {
+ *       it.effect.each(named(scenarios))("%s", ([, scenario]) => holds(scenario), crashMs)
+ *     })
  */
-import { afterAll, assert, describe, it } from "@effect/vitest"
+import { afterAll, assert } from "@effect/vitest"
 import { Cause, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import type { Recorded } from "../invariants.ts"
-import { Client, told } from "./Client.ts"
-import { agentId, connect, type Misfortune, makeWorld, type World } from "./World.ts"
+import { Client } from "./Client.ts"
+import { told } from "./threads.ts"
+import { connect } from "./Wire.ts"
+import { agentId, type Misfortune, makeWorld, type World } from "./World.ts"
 
 export interface Scenario {
   readonly name: string
@@ -99,7 +105,14 @@ export const draws = () => {
   }
 }
 
-export const enumerate = (scenarios: ReadonlyArray<Scenario>) => {
+/** Of one scenario, which is run anew for each case. */
+export const crashMs = 60_000
+
+export const named = (scenarios: ReadonlyArray<Scenario>) =>
+  scenarios.map((scenario) => [scenario.name, scenario] as const)
+
+/** What holds of each of a file's scenarios, as the first half of a sentence that its name ends. */
+export const crashPoints = (scenarios: ReadonlyArray<Scenario>) => {
   const { drawn, isDrawn, isPlainDrawn } = draws()
   let cases = 0
   afterAll(() => console.log(`crash points: ${cases} cases of ${scenarios.length} scenarios ${drawn}`))
@@ -112,117 +125,80 @@ export const enumerate = (scenarios: ReadonlyArray<Scenario>) => {
     if (scenario.or !== undefined && !scenario.or.includes(found)) isSame(scenario, found, where)
   }
 
-  describe("no crash harms", () => {
-    for (const scenario of scenarios) {
-      it.effect(
-        scenario.name,
-        () =>
-          Effect.gen(function* () {
-            const whole = yield* runScenario(scenario)
-            assert.strictEqual(whole.log, scenario.log)
-            for (let commit = 1; commit <= whole.commits; commit++) {
-              for (const fault of crashes) {
-                if (!isPlainDrawn()) continue
-                const { deaths, log } = yield* runScenario(scenario, { commit, fault })
-                assert.strictEqual(deaths, 1, `${fault}, commit ${commit} of ${whole.commits}`)
-                isOneOf(scenario, log, `${fault}, commit ${commit} of ${whole.commits}`)
-                cases++
-              }
-            }
-          }),
-        60_000
-      )
+  const survivesCrashes = Effect.fnUntraced(function* (scenario: Scenario) {
+    const whole = yield* runScenario(scenario)
+    assert.strictEqual(whole.log, scenario.log)
+    for (let commit = 1; commit <= whole.commits; commit++) {
+      for (const fault of crashes) {
+        if (!isPlainDrawn()) continue
+        const { deaths, log } = yield* runScenario(scenario, { commit, fault })
+        assert.strictEqual(deaths, 1, `${fault}, commit ${commit} of ${whole.commits}`)
+        isOneOf(scenario, log, `${fault}, commit ${commit} of ${whole.commits}`)
+        cases++
+      }
     }
   })
 
-  describe("nothing that a living node loses changes the log of", () => {
-    for (const scenario of scenarios) {
-      it.effect(
-        scenario.name,
-        () =>
-          Effect.gen(function* () {
-            const { commits } = yield* runScenario(scenario)
-            for (let commit = 1; commit <= commits; commit++) {
-              for (const fault of losses) {
-                if (!isDrawn()) continue
-                const { deaths, log } = yield* runScenario(scenario, { commit, fault })
-                assert.strictEqual(deaths, 0)
-                const where = `${fault}, commit ${commit} of ${commits}`
-                // A fence that stays closed ends what runs.
-                if (fault === "long fence") isOneOf(scenario, log, where)
-                else isSame(scenario, log, where)
-                cases++
-              }
-            }
-          }),
-        60_000
-      )
+  const survivesLosses = Effect.fnUntraced(function* (scenario: Scenario) {
+    const { commits } = yield* runScenario(scenario)
+    for (let commit = 1; commit <= commits; commit++) {
+      for (const fault of losses) {
+        if (!isDrawn()) continue
+        const { deaths, log } = yield* runScenario(scenario, { commit, fault })
+        assert.strictEqual(deaths, 0)
+        const where = `${fault}, commit ${commit} of ${commits}`
+        // A fence that stays closed ends what runs.
+        if (fault === "long fence") isOneOf(scenario, log, where)
+        else isSame(scenario, log, where)
+        cases++
+      }
     }
   })
 
-  describe("nor does a question to the journal that then gets no answer, of", () => {
-    for (const scenario of scenarios) {
-      it.effect(
-        scenario.name,
-        () =>
-          Effect.gen(function* () {
-            const { commits } = yield* runScenario(scenario)
-            for (let commit = 1; commit <= commits; commit++) {
-              for (const read of reads) {
-                for (const fault of ["unasked", "unanswered"] as const) {
-                  if (!isDrawn()) continue
-                  const { log } = yield* runScenario(scenario, { commit, fault: "unavailable", then: { read, fault } })
-                  isSame(scenario, log, `unavailable, commit ${commit} of ${commits}, then ${read} ${fault}`)
-                  cases++
-                }
-              }
-            }
-          }),
-        60_000
-      )
+  const survivesSilence = Effect.fnUntraced(function* (scenario: Scenario) {
+    const { commits } = yield* runScenario(scenario)
+    for (let commit = 1; commit <= commits; commit++) {
+      for (const read of reads) {
+        for (const fault of ["unasked", "unanswered"] as const) {
+          if (!isDrawn()) continue
+          const { log } = yield* runScenario(scenario, { commit, fault: "unavailable", then: { read, fault } })
+          isSame(scenario, log, `unavailable, commit ${commit} of ${commits}, then ${read} ${fault}`)
+          cases++
+        }
+      }
     }
   })
 
-  describe("nor does anybody who watches, of", () => {
-    for (const scenario of scenarios) {
-      it.effect(
-        scenario.name,
-        () =>
-          Effect.gen(function* () {
-            for (const watch of [{}, { agentId }, { deltas: true }]) {
-              isSame(scenario, (yield* runWatched(scenario, watch)).log, `watched: ${JSON.stringify(watch)}`)
-              cases++
-            }
-          }),
-        60_000
-      )
+  const isTheSameWatched = Effect.fnUntraced(function* (scenario: Scenario) {
+    for (const watch of [{}, { agentId }, { deltas: true }]) {
+      isSame(scenario, (yield* runWatched(scenario, watch)).log, `watched: ${JSON.stringify(watch)}`)
+      cases++
     }
   })
 
-  describe("nor do two of them, whose second node dies as well, of", () => {
-    for (const scenario of scenarios) {
-      it.effect(
-        scenario.name,
-        () =>
-          Effect.gen(function* () {
-            const { commits } = yield* runScenario(scenario)
-            for (let first = 1; first <= commits; first++) {
-              for (let second = first + 1; second <= commits + 1; second++) {
-                for (const [before, after] of pairs) {
-                  if (!isDrawn()) continue
-                  const { log } = yield* runScenario(
-                    scenario,
-                    { commit: first, fault: before },
-                    { commit: second, fault: after }
-                  )
-                  isOneOf(scenario, log, `${before}, commit ${first}, and ${after}, commit ${second}`)
-                  cases++
-                }
-              }
-            }
-          }),
-        60_000
-      )
+  const survivesTwo = Effect.fnUntraced(function* (scenario: Scenario) {
+    const { commits } = yield* runScenario(scenario)
+    for (let first = 1; first <= commits; first++) {
+      for (let second = first + 1; second <= commits + 1; second++) {
+        for (const [before, after] of pairs) {
+          if (!isDrawn()) continue
+          const { log } = yield* runScenario(
+            scenario,
+            { commit: first, fault: before },
+            { commit: second, fault: after }
+          )
+          isOneOf(scenario, log, `${before}, commit ${first}, and ${after}, commit ${second}`)
+          cases++
+        }
+      }
     }
   })
+
+  return [
+    ["no crash harms", survivesCrashes],
+    ["nothing that a living node loses changes the log of", survivesLosses],
+    ["nor does a question to the journal that then gets no answer, of", survivesSilence],
+    ["nor does anybody who watches, of", isTheSameWatched],
+    ["nor do two of them, whose second node dies as well, of", survivesTwo]
+  ] as const
 }

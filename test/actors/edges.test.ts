@@ -7,8 +7,10 @@ import type { ThreadRequest } from "../../actors/thread/requests.ts"
 import { type ActorRef, JournalUnavailable } from "../../src/journal/Journal.ts"
 import { keyOf } from "../../src/journal/MemoryStore.ts"
 import { freshId } from "../../src/seed.ts"
-import { type Node, pass, settle, startNode, threadOf, type World } from "./World.ts"
-import { birth, create, reachable, rowOf, runsOf, submit, whenPreparing, wordsOf } from "./oneNode.ts"
+import { type Node, startNode } from "./Node.ts"
+import { pass, settle, threadOf, type World } from "./World.ts"
+import { reachable, runsOf, unavailable, whenPreparing } from "./oneNode.ts"
+import { birth, create, rowOf, submit, wordsOf } from "./threads.ts"
 
 describe("an outcome that could not be prepared for one moment", () => {
   it.effect("is told again while its actor stays in memory", () =>
@@ -179,8 +181,7 @@ describe("a release that fails after its actor came back", () => {
 })
 
 const lostOnce = Effect.fnUntraced(function* (world: World, node: Node, ref: ActorRef) {
-  const from = world.store.commits
-  world.store.fault = (commit) => (commit <= from + 1 ? "unavailable" : undefined)
+  unavailable(world)
   yield* Effect.ignore(node.deliver(ref, { request: submit("lost") }))
   yield* settle
 })

@@ -15,18 +15,9 @@ import type { OpenWait } from "../../machines/thread/context.ts"
 import { plainSnapshot } from "../../machines/thread/fold.ts"
 import { Client } from "./Client.ts"
 import { hook, rewrites } from "./Toolbox.ts"
-import {
-  asStored,
-  connect,
-  makeWorld,
-  type Node,
-  pass,
-  plan,
-  settle,
-  startNode,
-  type Wire,
-  type World
-} from "./World.ts"
+import { asStored, type Node, startNode } from "./Node.ts"
+import { connect, type Wire } from "./Wire.ts"
+import { makeWorld, pass, plan, settle, type World } from "./World.ts"
 
 const runs = Number(process.env.TROUPE_EXPLORATIONS ?? 150)
 

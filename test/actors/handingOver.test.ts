@@ -5,8 +5,10 @@ import type { Reply } from "../../actors/Actor.ts"
 import type { ActorRef } from "../../src/journal/Journal.ts"
 import { hasShard, shardOf } from "../../src/journal/shard.ts"
 import { freshId } from "../../src/seed.ts"
-import { agentId, pass, settle, startNode, threadOf, toRest } from "./World.ts"
-import { ann, bodyOf, create, logOf, post, row, setting, submit } from "./nodes.ts"
+import { startNode, toRest } from "./Node.ts"
+import { pass, settle } from "./World.ts"
+import { setting } from "./nodes.ts"
+import { ann, bodyOf, create, post, rowOf, submit, wordsOf } from "./threads.ts"
 
 describe("what waits in the inbox", () => {
   it.effect("is delivered by the owner within a second, without a hint; with one at once", () =>
@@ -15,12 +17,12 @@ describe("what waits in the inbox", () => {
       wire.cut.add(b.incarnation)
       yield* post(b, ref, submit("A"))
       yield* pass(1_100)
-      assert.match(logOf(world, ref), /^user\(A\)/)
+      assert.match(wordsOf(world, ref), /^user\(A\)/)
       yield* toRest(world, a, ref)
       yield* post(b, ref, submit("B"))
       wire.shared.wake(shardOf(ref.id))
       yield* pass(50)
-      assert.match(logOf(world, ref), /user\(B\)/)
+      assert.match(wordsOf(world, ref), /user\(B\)/)
     })
   )
 
@@ -37,7 +39,7 @@ describe("what waits in the inbox", () => {
       yield* b.deliver(ref, { request: submit("F") })
       yield* toRest(world, a, ref)
       assert.strictEqual(
-        logOf(world, ref),
+        wordsOf(world, ref),
         ["A", "B", "C", "D", "E", "F"].map((x) => `user(${x}) assistant(${x}) turn_completed(${x})`).join(" ")
       )
       assert.strictEqual(world.store.inbox.size, 0)
@@ -53,7 +55,7 @@ describe("what waits in the inbox", () => {
       yield* b.deliver(ref, { request: submit("C") })
       yield* toRest(world, b, ref)
       assert.strictEqual(
-        logOf(world, ref),
+        wordsOf(world, ref),
         ["A", "B", "C"].map((x) => `user(${x}) assistant(${x}) turn_completed(${x})`).join(" ")
       )
     })
@@ -71,7 +73,7 @@ describe("what waits in the inbox", () => {
       }
       yield* b.deliver(ref, { request: submit("A") })
       yield* toRest(world, a, ref)
-      assert.strictEqual(logOf(world, ref), "user(A) assistant(A) turn_completed(A)")
+      assert.strictEqual(wordsOf(world, ref), "user(A) assistant(A) turn_completed(A)")
       assert.strictEqual(world.store.inbox.size, 3)
     })
   )
@@ -94,7 +96,7 @@ describe("what waits in the inbox", () => {
       const direct = submit("direct")
       assert.strictEqual(bodyOf(yield* a.deliver(ref, { request: direct })).state, "queued")
       assert.deepStrictEqual(
-        [...row(world, ref).inputs.values()].filter(({ state }) => state === "pending").map(({ id }) => id),
+        [...rowOf(world, ref).inputs.values()].filter(({ state }) => state === "pending").map(({ id }) => id),
         [...posted, direct].map(({ input }) => input.inputId)
       )
       assert.deepStrictEqual(
@@ -121,7 +123,7 @@ describe("what waits in the inbox", () => {
       yield* a.deliver(ref, { request: { type: "cancel", principal: ann, clearQueue: false } })
       yield* toRest(world, a, ref)
       assert.match(
-        logOf(world, ref),
+        wordsOf(world, ref),
         /user\(posted\) assistant\(posted\) turn_completed\(posted\) user\(disabled\) turn_failed\(disabled: identity_disabled\)$/
       )
     })
@@ -139,7 +141,7 @@ describe("what is due", () => {
       // The list of nodes is looked at ten times a second.
       yield* pass(150)
       yield* settle
-      const owners = refs.map((ref) => row(world, ref).owner)
+      const owners = refs.map((ref) => rowOf(world, ref).owner)
       assert.deepStrictEqual(
         owners,
         refs.map(({ id }) => (hasShard(b.placement.mine(), shardOf(id)) ? b.incarnation : c.incarnation))
@@ -159,21 +161,16 @@ describe("what is due", () => {
         deadline: Infinity,
         status: { actors: 0, births: 0, draining: false, bus: "connected" }
       })
-      const posted = threadOf(freshId("thread"))
-      yield* b.registry.create(
-        posted,
-        { parent: agentId, attributes: JSON.stringify({ createdBy: ann }) },
-        { request: { type: "create" } }
-      )
-      for (const each of [ref, posted]) row(world, each).owner = null
+      const posted = yield* create(b)
+      for (const each of [ref, posted]) rowOf(world, each).owner = null
       yield* post(b, posted, submit("P"))
       yield* a.kill
       yield* b.kill
       const c = yield* startNode(world, () => undefined)
       yield* pass(5_000)
       for (const each of [ref, posted]) yield* toRest(world, c, each)
-      assert.strictEqual(logOf(world, ref), "user(A) assistant(A) turn_completed(A)")
-      assert.strictEqual(logOf(world, posted), "user(P) assistant(P) turn_completed(P)")
+      assert.strictEqual(wordsOf(world, ref), "user(A) assistant(A) turn_completed(A)")
+      assert.strictEqual(wordsOf(world, posted), "user(P) assistant(P) turn_completed(P)")
     })
   )
 })
@@ -195,14 +192,14 @@ describe("a node that leaves", () => {
       yield* pass(10_000)
       yield* Fiber.join(leaving)
       for (const fiber of sent) assert.strictEqual((yield* Fiber.join(fiber)).kind, "created")
-      for (const ref of refs) assert.notStrictEqual(row(world, ref).owner, a.incarnation)
+      for (const ref of refs) assert.notStrictEqual(rowOf(world, ref).owner, a.incarnation)
       yield* a.kill
       for (const ref of refs) {
         const node =
-          [b, c].find(({ incarnation }) => row(world, ref).owner === incarnation) ?? assert.fail("nobody has it")
+          [b, c].find(({ incarnation }) => rowOf(world, ref).owner === incarnation) ?? assert.fail("nobody has it")
         yield* toRest(world, node, ref)
-        assert.strictEqual(logOf(world, ref).match(/turn_completed/g)?.length, 13)
-        assert.strictEqual(row(world, ref).fruitless, 0)
+        assert.strictEqual(wordsOf(world, ref).match(/turn_completed/g)?.length, 13)
+        assert.strictEqual(rowOf(world, ref).fruitless, 0)
       }
     })
   )
@@ -214,10 +211,10 @@ describe("a node that leaves", () => {
       const leaving = yield* Effect.forkChild(a.drain(20_000))
       yield* pass(50)
       assert.sameMembers(world.beats, [a.incarnation, b.incarnation, c.incarnation])
-      assert.strictEqual(row(world, ref).owner, a.incarnation)
+      assert.strictEqual(rowOf(world, ref).owner, a.incarnation)
       yield* pass(1_500)
       yield* Fiber.join(leaving)
-      assert.notStrictEqual(row(world, ref).owner, a.incarnation)
+      assert.notStrictEqual(rowOf(world, ref).owner, a.incarnation)
     })
   )
 
@@ -228,13 +225,13 @@ describe("a node that leaves", () => {
       yield* a.deliver(working, { request: submit("A\n/wait 5s") })
       const leaving = yield* Effect.forkChild(a.drain(20_000))
       yield* pass(1_200)
-      assert.notStrictEqual(row(world, resting).owner, a.incarnation)
-      assert.strictEqual(row(world, working).owner, a.incarnation)
+      assert.notStrictEqual(rowOf(world, resting).owner, a.incarnation)
+      assert.strictEqual(rowOf(world, working).owner, a.incarnation)
       yield* pass(4_000)
-      assert.notStrictEqual(row(world, working).owner, a.incarnation)
+      assert.notStrictEqual(rowOf(world, working).owner, a.incarnation)
       yield* pass(100)
       yield* Fiber.join(leaving)
-      assert.strictEqual(logOf(world, working), "user(A) assistant(A) turn_completed(A)")
+      assert.strictEqual(wordsOf(world, working), "user(A) assistant(A) turn_completed(A)")
     })
   )
 
@@ -244,7 +241,7 @@ describe("a node that leaves", () => {
       const leaving = yield* Effect.forkChild(a.drain(1_000))
       yield* pass(1_500)
       yield* Fiber.join(leaving)
-      assert.isNull(row(world, ref).owner)
+      assert.isNull(rowOf(world, ref).owner)
       assert.strictEqual((yield* Effect.flip(a.deliver(ref, { request: submit("B") })))._tag, "Draining")
     })
   )

@@ -5,9 +5,10 @@ import { TestClock } from "effect/testing"
 import type { ThreadRequest } from "../../actors/thread/requests.ts"
 import type { ActorRef } from "../../src/journal/Journal.ts"
 import { freshId } from "../../src/seed.ts"
-import { told } from "./Client.ts"
-import { type Node, pass, settle, toRest } from "./World.ts"
-import { ann, bodyOf, logOf, next, rowOf, setting, start, submit } from "./oneNode.ts"
+import { type Node, toRest } from "./Node.ts"
+import { pass, settle } from "./World.ts"
+import { next, setting, start } from "./oneNode.ts"
+import { ann, bodyOf, logOf, rowOf, submit, wordsOf } from "./threads.ts"
 
 describe("a mailbox", () => {
   it.effect("is worked off in the order in which commands arrived", () =>
@@ -129,9 +130,9 @@ describe("what gathers in a mailbox while an append is under way", () => {
         yield* Effect.all(
           [
             submit("A\n/wait 3s"),
-            submit("first", "queue", inputId),
+            submit("first", { inputId }),
             { type: "edit" as const, inputId, content: [{ type: "text" as const, text: "second" }] },
-            submit("gone", "queue", gone),
+            submit("gone", { inputId: gone }),
             { type: "remove" as const, inputId: gone },
             { type: "cancel" as const, principal: ann, clearQueue: false }
           ].map((request) => node.deliver(ref, { request })),
@@ -245,7 +246,7 @@ describe("an actor at rest", () => {
       yield* node.deliver(ref, { request: submit("B") })
       yield* settle
       assert.strictEqual(
-        told(logOf(world, ref)),
+        wordsOf(world, ref),
         "user(A) assistant(A) turn_completed(A) user(B) assistant(B) turn_completed(B)"
       )
       assert.strictEqual(rowOf(world, ref).epoch, 2)
@@ -262,7 +263,7 @@ describe("an actor at rest", () => {
       assert.isUndefined(node.registry.peek(ref.id))
       yield* pass(12_000)
       assert.strictEqual(
-        told(logOf(world, ref)),
+        wordsOf(world, ref),
         "user(A) intent(A) wait_created(A) wait_resolved(A: expired) result(A: tool_timeout) assistant(A) turn_completed(A)"
       )
     })
@@ -282,7 +283,7 @@ describe("an actor at rest", () => {
       yield* pass(20_000)
       assert.isAbove(releases, 0, "nothing was released")
       assert.strictEqual(
-        told(logOf(world, ref)),
+        wordsOf(world, ref),
         "user(A) intent(A) wait_created(A) wait_resolved(A: expired) result(A: tool_timeout) assistant(A) turn_completed(A)"
       )
     })
@@ -295,7 +296,7 @@ describe("an actor at rest", () => {
       yield* pass(20_000)
       assert.isDefined(node.registry.peek(ref.id))
       yield* pass(11_000)
-      assert.strictEqual(told(logOf(world, ref)), "user(A) assistant(A) turn_completed(A)")
+      assert.strictEqual(wordsOf(world, ref), "user(A) assistant(A) turn_completed(A)")
     })
   )
 })

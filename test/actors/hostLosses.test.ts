@@ -4,9 +4,10 @@ import { Effect, Fiber, Result } from "effect"
 import type { ThreadRequest } from "../../actors/thread/requests.ts"
 import { freshId } from "../../src/seed.ts"
 import { openTurns } from "../invariants.ts"
-import { told } from "./Client.ts"
-import { agentId, pass, settle, threadOf, toRest, workspace } from "./World.ts"
-import { ann, bodyOf, logOf, next, rowOf, setting, start, submit } from "./oneNode.ts"
+import { toRest } from "./Node.ts"
+import { pass, settle, threadOf, workspace } from "./World.ts"
+import { next, setting, start } from "./oneNode.ts"
+import { ann, birth, bodyOf, logOf, rowOf, submit, wordsOf } from "./threads.ts"
 
 describe("an actor that another node has taken", () => {
   const taken = Effect.fnUntraced(function* (script = "A\n/wait 3s") {
@@ -28,7 +29,7 @@ describe("an actor that another node has taken", () => {
       assert.isUndefined(node.registry.peek(ref.id))
       assert.strictEqual(node.registry.wakeable.jobs(), 0)
       yield* toRest(world, other, ref)
-      assert.strictEqual(told(logOf(world, ref)), "user(A) assistant(A) turn_completed(A)")
+      assert.strictEqual(wordsOf(world, ref), "user(A) assistant(A) turn_completed(A)")
     })
   )
 
@@ -48,7 +49,7 @@ describe("an actor that another node has taken", () => {
       yield* toRest(world, other, ref)
       yield* pass(30_000)
       assert.isUndefined(node.registry.peek(ref.id))
-      assert.strictEqual(told(logOf(world, ref)), "user(A) assistant(A) turn_completed(A)")
+      assert.strictEqual(wordsOf(world, ref), "user(A) assistant(A) turn_completed(A)")
       // Nobody keeps asking for an actor that lives elsewhere.
       const { claims } = world
       yield* pass(30_000)
@@ -72,7 +73,7 @@ describe("an actor that another node has taken", () => {
       )
       yield* toRest(world, node, ref)
       assert.strictEqual(
-        told(logOf(world, ref)),
+        wordsOf(world, ref),
         "user(A) assistant(A) turn_completed(A) user(B) assistant(B) turn_completed(B) user(C) assistant(C) turn_completed(C)"
       )
       assert.deepInclude(rowOf(world, ref), { owner: node.incarnation, epoch: 3 })
@@ -90,7 +91,7 @@ describe("a journal that does not answer", () => {
       assert.deepStrictEqual(logOf(world, ref), [])
       yield* node.deliver(ref, { request: submit("B") })
       yield* toRest(world, node, ref)
-      assert.strictEqual(told(logOf(world, ref)), "user(B) assistant(B) turn_completed(B)")
+      assert.strictEqual(wordsOf(world, ref), "user(B) assistant(B) turn_completed(B)")
     })
   )
 
@@ -100,7 +101,7 @@ describe("a journal that does not answer", () => {
       yield* node.deliver(ref, { request: submit("A\n/wait 3s") })
       next(world, "unavailable")
       yield* pass(10_000)
-      assert.strictEqual(told(logOf(world, ref)), "user(A) assistant(A) turn_completed(A)")
+      assert.strictEqual(wordsOf(world, ref), "user(A) assistant(A) turn_completed(A)")
     })
   )
 
@@ -114,7 +115,7 @@ describe("a journal that does not answer", () => {
         yield* pass(3_000)
       }
       yield* toRest(world, node, ref)
-      assert.match(told(logOf(world, ref)), /assistant\(A\) turn_completed\(A\)$/)
+      assert.match(wordsOf(world, ref), /assistant\(A\) turn_completed\(A\)$/)
     })
   )
 
@@ -125,7 +126,7 @@ describe("a journal that does not answer", () => {
       const answer = yield* node.deliver(ref, { request: submit("A") })
       assert.strictEqual(answer.kind, "created")
       yield* toRest(world, node, ref)
-      assert.strictEqual(told(logOf(world, ref)), "user(A) assistant(A) turn_completed(A)")
+      assert.strictEqual(wordsOf(world, ref), "user(A) assistant(A) turn_completed(A)")
     })
   )
 })
@@ -146,7 +147,7 @@ describe("an idempotency key", () => {
         replayed: true
       })
       yield* toRest(world, other, ref)
-      assert.strictEqual(told(logOf(world, ref)), "user(A) assistant(A) turn_completed(A)")
+      assert.strictEqual(wordsOf(world, ref), "user(A) assistant(A) turn_completed(A)")
     })
   )
 
@@ -174,21 +175,16 @@ describe("an idempotency key", () => {
         [false, true, true, true, true]
       )
       yield* toRest(world, node, ref)
-      assert.strictEqual(told(logOf(world, ref)), "user(A) assistant(A) turn_completed(A)")
+      assert.strictEqual(wordsOf(world, ref), "user(A) assistant(A) turn_completed(A)")
     })
   )
 
   it.effect("creates one thread, whoever comes first", () =>
     Effect.gen(function* () {
       const { node, world } = yield* setting()
-      const attributes = JSON.stringify({ createdBy: ann, updatedBy: ann })
       const made = yield* Effect.all(
         Array.from({ length: 5 }, () =>
-          node.registry.create(
-            threadOf(freshId("thread")),
-            { parent: agentId, attributes },
-            { request: submit("A"), key }
-          )
+          node.registry.create(threadOf(freshId("thread")), birth, { request: submit("A"), key })
         ),
         { concurrency: "unbounded" }
       )
@@ -232,7 +228,7 @@ describe("a turn that is taken over again and again", () => {
       yield* pass(2_000)
       yield* toRest(world, node, ref)
       assert.strictEqual(
-        told(logOf(world, ref)),
+        wordsOf(world, ref),
         "user(A) turn_failed(A: turn_poisoned) user(Q) assistant(Q) turn_completed(Q)"
       )
     })
@@ -251,7 +247,7 @@ describe("a turn that is taken over again and again", () => {
       }
       yield* pass(2_000)
       yield* toRest(world, node, ref)
-      assert.match(told(logOf(world, ref)), /assistant\(A\) turn_completed\(A\)$/)
+      assert.match(wordsOf(world, ref), /assistant\(A\) turn_completed\(A\)$/)
     })
   )
 })
@@ -265,10 +261,10 @@ describe("a node", () => {
       yield* pass(1_000)
       assert.strictEqual(node.registry.wakeable.jobs(), 0)
       yield* pass(10_000)
-      assert.strictEqual(told(logOf(world, ref)), "user(A)")
+      assert.strictEqual(wordsOf(world, ref), "user(A)")
       world.fenced.delete(node.incarnation)
       yield* pass(5_000)
-      assert.strictEqual(told(logOf(world, ref)), "user(A) assistant(A) turn_completed(A)")
+      assert.strictEqual(wordsOf(world, ref), "user(A) assistant(A) turn_completed(A)")
     })
   )
 
@@ -342,7 +338,7 @@ describe("a node", () => {
       const other = yield* start(world)
       yield* pass(1_000)
       yield* toRest(world, other, ref)
-      assert.strictEqual(told(logOf(world, ref)), "user(A) assistant(A) turn_completed(A)")
+      assert.strictEqual(wordsOf(world, ref), "user(A) assistant(A) turn_completed(A)")
       assert.strictEqual(rowOf(world, ref).fruitless, 0)
     })
   )
@@ -366,12 +362,12 @@ describe("a command that breaks the journal's rules", () => {
       const { node, ref, world } = yield* setting()
       const inputId = freshId("input")
       world.store.once.add(inputId.slice(-26))
-      const broken = yield* Effect.exit(node.deliver(ref, { request: submit("A", "queue", inputId) }))
+      const broken = yield* Effect.exit(node.deliver(ref, { request: submit("A", { inputId }) }))
       assert.strictEqual(broken._tag, "Failure")
       const answer = yield* Effect.result(node.deliver(ref, { request: submit("B") }))
       assert.isTrue(Result.isSuccess(answer))
       yield* toRest(world, node, ref)
-      assert.strictEqual(told(logOf(world, ref)), "user(B) assistant(B) turn_completed(B)")
+      assert.strictEqual(wordsOf(world, ref), "user(B) assistant(B) turn_completed(B)")
     })
   )
 })

@@ -6,50 +6,17 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import type { Reply } from "../../actors/Actor.ts"
 import type { ThreadRequest } from "../../actors/thread/requests.ts"
-import type { SubmitMode } from "../../src/domain/content.ts"
-import type { Principal } from "../../src/domain/principal.ts"
 import type { ActorRef } from "../../src/journal/Journal.ts"
-import { keyOf } from "../../src/journal/MemoryStore.ts"
 import { freshId } from "../../src/seed.ts"
-import { openTurns, recorded, violations } from "../invariants.ts"
-import {
-  agentId,
-  connect,
-  makeWorld,
-  type Node,
-  pass,
-  settle,
-  startNode,
-  threadOf,
-  toRest,
-  type World
-} from "./World.ts"
+import { openTurns } from "../invariants.ts"
+import { type Node, startNode, toRest } from "./Node.ts"
+import { connect } from "./Wire.ts"
+import { makeWorld, pass, settle, threadOf, type World } from "./World.ts"
+import { setting } from "./oneNode.ts"
+import { ann, birth, logOf, submit } from "./threads.ts"
 
-const ann: Principal = { type: "user", id: "ann" }
-
-const submit = (text: string, mode: SubmitMode = "queue", inputId = freshId("input")) =>
-  ({
-    type: "submit",
-    input: { inputId, mode, content: [{ type: "text", text }], principal: ann }
-  }) satisfies ThreadRequest
-
-const birth = { parent: agentId, attributes: JSON.stringify({ createdBy: ann, updatedBy: ann }) }
-
-const setting = Effect.fnUntraced(function* () {
-  const world = makeWorld()
-  const node = yield* startNode(world, () => undefined)
-  const ref = threadOf(freshId("thread"))
-  yield* node.registry.create(ref, birth, { request: { type: "create" } })
-  return { world, node, ref }
-})
-
-const factsOf = ({ store }: World, ref: ActorRef) => {
-  const log = (store.actors.get(keyOf(ref))?.facts ?? []).map(recorded)
-  assert.deepStrictEqual(violations(log), [])
-  return log
-}
 const admissions = (world: World, ref: ActorRef) =>
-  factsOf(world, ref).flatMap(({ event, type }) => (type === "user_message" ? [event.inputId] : []))
+  logOf(world, ref).flatMap(({ event, type }) => (type === "user_message" ? [event.inputId] : []))
 
 const read = ({ body, kind }: Reply) => ({
   kind,
@@ -83,14 +50,14 @@ describe("an input that is sent twice", () => {
     (mode) =>
       Effect.gen(function* () {
         const { node, ref, world } = yield* setting()
-        const request = submit("/wait 30s\nA", mode)
+        const request = submit("/wait 30s\nA", { mode })
         const first = yield* ask(node, ref, request)
         yield* pass(2_000)
         assert.deepStrictEqual(yield* ask(node, ref, request), first)
         assert.deepStrictEqual(yield* ask(node, ref, { ...request, fresh: true }), first)
         yield* toRest(world, node, ref)
         assert.deepStrictEqual(
-          factsOf(world, ref).map(({ type }) => type),
+          logOf(world, ref).map(({ type }) => type),
           ["user_message", "assistant_message", "turn_completed"]
         )
       })
@@ -102,7 +69,7 @@ describe("an input that is sent twice", () => {
       world.slowness = Effect.sleep(1_000)
       const busy = yield* Effect.forkChild(ask(node, ref, submit("/wait 5s\nA")))
       yield* settle
-      const request = { ...submit("B", "interrupt"), fresh: true as const }
+      const request = { ...submit("B", { mode: "interrupt" }), fresh: true as const }
       const twice = yield* Effect.forkChild(
         Effect.all([ask(node, ref, request), ask(node, ref, request)], { concurrency: 2 })
       )
@@ -135,7 +102,7 @@ describe("an input that is sent twice", () => {
       assert.deepInclude(yield* ask(other, ref, removed), { kind: "created", state: "queued" })
       yield* toRest(world, other, ref)
       assert.lengthOf(admissions(world, ref), 2)
-      assert.deepStrictEqual(openTurns(factsOf(world, ref)), [])
+      assert.deepStrictEqual(openTurns(logOf(world, ref)), [])
     })
   )
 
@@ -210,7 +177,7 @@ describe("what was asked of a node that took it and died is answered as taken:",
           assert.include(exit.value.body, tells)
         }
         yield* toRest(world, asker, ref)
-        assert.isAtMost(factsOf(world, ref).filter(({ type }) => type === "turn_cancelled").length, 1)
+        assert.isAtMost(logOf(world, ref).filter(({ type }) => type === "turn_cancelled").length, 1)
       })
     )
   }

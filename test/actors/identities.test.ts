@@ -11,7 +11,9 @@ import { identityActorId } from "../../src/identities/actorId.ts"
 import type { IdentityState } from "../../src/identities/Identities.ts"
 import type { ActorRef } from "../../src/journal/Journal.ts"
 import { keyOf } from "../../src/journal/MemoryStore.ts"
-import { asStored, connect, makeWorld, type Node, pass, settle, startNode, workspace, type World } from "./World.ts"
+import { asStored, type Node, startNode } from "./Node.ts"
+import { connect } from "./Wire.ts"
+import { makeWorld, pass, settle, workspace, type World } from "./World.ts"
 
 const ways = Number(process.env.TROUPE_WALKS ?? 60)
 

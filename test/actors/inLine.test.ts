@@ -3,8 +3,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { keyOf } from "../../src/journal/MemoryStore.ts"
 import { freshId } from "../../src/seed.ts"
-import { agentId, pass, plan, settle, startNode, threadOf, toRest } from "./World.ts"
-import { begin, born, free, isOver, logOf, message, over, setting, slots, submit } from "./bulkheadFixture.ts"
+import { startNode, toRest } from "./Node.ts"
+import { agentId, pass, plan, settle, threadOf } from "./World.ts"
+import { begin, free, isOver, over, setting, slots } from "./bulkheadFixture.ts"
+import { birth, message, submit, wordsOf } from "./threads.ts"
 
 describe("time in line", () => {
   it.effect(
@@ -19,10 +21,10 @@ describe("time in line", () => {
         yield* pass(24_500)
         assert.isFalse(isOver(world, long))
         yield* pass(1_500)
-        assert.strictEqual(logOf(world, long), "user(L) turn_failed(L: turn_timeout)")
+        assert.strictEqual(wordsOf(world, long), "user(L) turn_failed(L: turn_timeout)")
         yield* pass(5_000)
         for (const [i, ref] of [...refs, last].entries())
-          assert.match(logOf(world, ref), /turn_completed\(\w\)$/, names[i] ?? "Z")
+          assert.match(wordsOf(world, ref), /turn_completed\(\w\)$/, names[i] ?? "Z")
       })
   )
 
@@ -34,7 +36,7 @@ describe("time in line", () => {
       const refs = yield* Effect.forEach(["A", "B", "C"], (name) => begin(node, script(name)))
       yield* pass(22_000)
       assert.deepStrictEqual(over(world, refs), [true, true, true])
-      for (const ref of refs) assert.match(logOf(world, ref), /turn_completed/)
+      for (const ref of refs) assert.match(wordsOf(world, ref), /turn_completed/)
     })
   )
 })
@@ -58,21 +60,17 @@ describe("turns in line", () => {
         const [running = assert.fail(), ...others] = refs
         yield* node.deliver(running, { request: submit("E\n/wait 4s") })
         const asked = threadOf(freshId("thread"))
-        yield* node.registry.create(
-          asked,
-          { parent: agentId, attributes: JSON.stringify(born) },
-          {
-            request: {
-              type: "submit",
-              creating: true,
-              input: { ...message("F\n/wait 4s"), principal: { type: "agent", id: agentId } }
-            }
+        yield* node.registry.create(asked, birth, {
+          request: {
+            type: "submit",
+            creating: true,
+            input: { ...message("F\n/wait 4s"), principal: { type: "agent", id: agentId } }
           }
-        )
+        })
         yield* node.deliver(resting, { request: { type: "submit", input: message("P\n/wait 4s"), acknowledged: true } })
         for (const ref of [...others, asked, resting, running]) yield* toRest(world, node, ref)
-        assert.match(logOf(world, running), /turn_completed\(E\)$/)
-        assert.match(logOf(world, resting), /turn_completed\(P\)$/)
+        assert.match(wordsOf(world, running), /turn_completed\(E\)$/)
+        assert.match(wordsOf(world, resting), /turn_completed\(P\)$/)
         yield* begin(node, "G")
         assert.deepStrictEqual(world.complaints, [])
       })
@@ -103,7 +101,7 @@ describe("turns in line", () => {
           most = Math.max(most, slots(heir).turn.used)
         }
         assert.strictEqual(most, 2)
-        for (const ref of all) assert.match(logOf(world, ref), /^user\((\w+)\) assistant\(\1\) turn_completed\(\1\)$/)
+        for (const ref of all) assert.match(wordsOf(world, ref), /^user\((\w+)\) assistant\(\1\) turn_completed\(\1\)$/)
         assert.deepStrictEqual(slots(heir), free)
       })
   )
@@ -122,7 +120,7 @@ describe("turns in line", () => {
       yield* Fiber.join(draining)
       assert.deepStrictEqual(slots(node), free)
       yield* toRest(world, heir, runs)
-      assert.strictEqual(logOf(world, runs), "user(A) assistant(A) turn_completed(A)")
+      assert.strictEqual(wordsOf(world, runs), "user(A) assistant(A) turn_completed(A)")
     })
   )
 
@@ -133,7 +131,7 @@ describe("turns in line", () => {
       const from = world.store.commits
       world.store.fault = (commit) => (commit - from <= 2 ? "unavailable" : undefined)
       for (const ref of refs) yield* toRest(world, node, ref)
-      for (const ref of refs) assert.match(logOf(world, ref), /^user\((\w+)\) assistant\(\1\) turn_completed\(\1\)$/)
+      for (const ref of refs) assert.match(wordsOf(world, ref), /^user\((\w+)\) assistant\(\1\) turn_completed\(\1\)$/)
       assert.deepStrictEqual(slots(node), free)
     })
   )

@@ -1,45 +1,13 @@
 /**
- * Crash points of judged turns: hooks, asks, approvals, waits of clients. No crash changes their logs, but where a tool
- * may not run twice.
+ * Crash points of judged turns: what hooks decide, approvals, waits of clients, and how such a turn ends. No crash
+ * changes their logs, but where a tool may not run twice.
  */
-import { assert } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import type { HookPoint } from "../../src/domain/event.ts"
-import type { Hook } from "../../src/domain/hook.ts"
 import type { GivenAnswer } from "../../machines/thread/commands.ts"
-import type { Recorded } from "../invariants.ts"
-import type { Client } from "./Client.ts"
-import { enumerate, type Scenario } from "./crashes.ts"
-import { hook, rewrites } from "./Toolbox.ts"
-import type { World } from "./World.ts"
-
-const judgedBy =
-  (...hooks: ReadonlyArray<Hook>) =>
-  (world: World) => {
-    world.hooks = hooks
-  }
-
-const allow: GivenAnswer = { type: "decision", decision: "allow" }
-const deny: GivenAnswer = { type: "decision", decision: "deny", reason: "No." }
-const forThread: GivenAnswer = { ...allow, scope: "thread" }
-const rewrite = (point: HookPoint): GivenAnswer => ({ ...allow, rewrite: rewrites[point] })
-
-/** The thread's last words: the scripted model reports what its tools said. */
-const lastWords = (text: string) => (log: ReadonlyArray<Recorded>) => {
-  const said = log.findLast(({ type }) => type === "assistant_message")?.event.content
-  assert.deepStrictEqual(said, [{ type: "text", text }])
-}
-
-const runsOf = ({ runs }: World) => [...runs.values()]
-
-/** Sends the script, and answers as soon as somebody is waited for. */
-const answered = (script: string, ...answers: ReadonlyArray<GivenAnswer>) =>
-  Effect.fnUntraced(function* (client: Client) {
-    yield* client.create("A", script)
-    for (const answer of answers) yield* client.answers(answer)
-  })
-
-const quick = { asyncTimeoutMs: 5_000 }
+import { crashMs, crashPoints, named, type Scenario } from "./crashes.ts"
+import { allow, answered, deny, judgedBy, lastWords, rewrite, timesRun } from "./judgedScenarios.ts"
+import { hook } from "./Toolbox.ts"
 
 /**
  * A role's approval, the answer to the hook's ask, and the approval that this makes necessary again: the two last ones
@@ -54,166 +22,13 @@ const askedTwice =
   "user(A) intent(A) wait_created(A) wait_resolved(A: allow) hook(A: 0 ask) wait_created(A) wait_resolved(A: allow) " +
   "wait_created(A) wait_resolved(A: allow) hook(A: 0 ask) wait_created(A)"
 
-const asks: ReadonlyArray<Scenario> = [
-  {
-    name: "a message whose hook asks, allowed",
-    given: judgedBy(hook("ask", "before_turn_start")),
-    does: answered("", allow),
-    log: "user(A) hook(A: 0 ask) wait_created(A) wait_resolved(A: allow) assistant(A) turn_completed(A)",
-    then: lastWords("You said: A")
-  },
-  {
-    name: "a message whose hook asks, denied",
-    given: judgedBy(hook("ask", "before_turn_start")),
-    does: answered("", deny),
-    log: "user(A) hook(A: 0 ask) wait_created(A) wait_resolved(A: deny) turn_failed(A: hook_denied)"
-  },
-  {
-    name: "a message whose hook asks, rewritten",
-    given: judgedBy(hook("ask", "before_turn_start")),
-    does: answered("", rewrite("before_turn_start")),
-    log: "user(A) hook(A: 0 ask) wait_created(A) wait_resolved(A: allow) assistant(A) turn_completed(A)",
-    then: lastWords("rewritten")
-  },
-  {
-    name: "a call whose hook asks, allowed",
-    given: judgedBy(hook("ask", "before_tool_call")),
-    does: answered('/call often {"n":1}', allow),
-    log: "user(A) intent(A) hook(A: 0 ask) wait_created(A) wait_resolved(A: allow) result(A) assistant(A) turn_completed(A)",
-    then: lastWords('Done: [{"ran":"often","with":{"n":1}}]')
-  },
-  {
-    name: "a call whose hook asks, denied",
-    given: judgedBy(hook("ask", "before_tool_call")),
-    does: answered("/call once {}", deny),
-    log: "user(A) intent(A) hook(A: 0 ask) wait_created(A) wait_resolved(A: deny) result(A: hook_denied) assistant(A) turn_completed(A)",
-    then: (_, world) => assert.deepStrictEqual(runsOf(world), [])
-  },
-  {
-    name: "a call whose hook asks, rewritten",
-    given: judgedBy(hook("ask", "before_tool_call")),
-    does: answered('/call often {"n":1}', rewrite("before_tool_call")),
-    log: "user(A) intent(A) hook(A: 0 ask) wait_created(A) wait_resolved(A: allow) result(A) assistant(A) turn_completed(A)",
-    then: lastWords('Done: [{"ran":"often","with":{"rewritten":true}}]')
-  },
-  {
-    name: "a result whose hook asks, allowed",
-    given: judgedBy(hook("ask", "after_tool_result")),
-    does: answered("/call often {}", allow),
-    log: "user(A) intent(A) hook(A: 0 ask) wait_created(A) wait_resolved(A: allow) result(A) assistant(A) turn_completed(A)",
-    then: lastWords('Done: [{"ran":"often","with":{}}]')
-  },
-  {
-    name: "a result whose hook asks, denied",
-    given: judgedBy(hook("ask", "after_tool_result")),
-    does: answered("/call often {}", deny),
-    log: "user(A) intent(A) hook(A: 0 ask) wait_created(A) wait_resolved(A: deny) result(A: hook_denied) assistant(A) turn_completed(A)",
-    then: lastWords('Done: [{"code":"hook_denied","text":"No."}]')
-  },
-  {
-    name: "a result whose hook asks, rewritten",
-    given: judgedBy(hook("ask", "after_tool_result")),
-    does: answered("/call often {}", rewrite("after_tool_result")),
-    log: "user(A) intent(A) hook(A: 0 ask) wait_created(A) wait_resolved(A: allow) result(A) assistant(A) turn_completed(A)",
-    then: lastWords('Done: ["redacted"]')
-  },
-  {
-    name: "a response whose hook asks, allowed",
-    given: judgedBy(hook("ask", "after_model_response")),
-    does: answered("", allow),
-    log: "user(A) hook(A: 0 ask) wait_created(A) wait_resolved(A: allow) assistant(A) turn_completed(A)",
-    then: lastWords("You said: A")
-  },
-  {
-    name: "a response whose hook asks, denied",
-    given: judgedBy(hook("ask", "after_model_response")),
-    does: answered("", deny),
-    log: "user(A) hook(A: 0 ask) wait_created(A) wait_resolved(A: deny) turn_failed(A: hook_denied)"
-  },
-  {
-    name: "a response whose hook asks, rewritten",
-    given: judgedBy(hook("ask", "after_model_response")),
-    does: answered("", rewrite("after_model_response")),
-    log: "user(A) hook(A: 0 ask) wait_created(A) wait_resolved(A: allow) assistant(A) turn_completed(A)",
-    then: lastWords("redacted")
-  },
-  {
-    name: "two hooks that ask, one after the other",
-    given: judgedBy(
-      hook("ask", "before_tool_call"),
-      hook("ask too", "before_tool_call", { processor: { type: "client" } })
-    ),
-    does: answered("/call often {}", allow, allow),
-    log:
-      "user(A) intent(A) hook(A: 0 ask) wait_created(A) wait_resolved(A: allow) hook(A: 1 ask) wait_created(A) wait_resolved(A: allow) " +
-      "result(A) assistant(A) turn_completed(A)"
-  },
-  {
-    name: "an ask that nobody answers, and that is a deny",
-    given: judgedBy(hook("ask", "before_tool_call", quick)),
-    does: answered("/call once {}"),
-    log: "user(A) intent(A) hook(A: 0 ask) wait_created(A) wait_resolved(A: expired) result(A: wait_expired) assistant(A) turn_completed(A)",
-    then: (_, world) => assert.deepStrictEqual(runsOf(world), [])
-  },
-  {
-    name: "an ask that nobody answers, and that is an allow",
-    given: judgedBy(hook("ask", "before_tool_call", { ...quick, onTimeout: "allow" })),
-    does: answered("/call often {}"),
-    log: "user(A) intent(A) hook(A: 0 ask) wait_created(A) wait_resolved(A: expired) result(A) assistant(A) turn_completed(A)"
-  },
-  {
-    name: "an ask that nobody answers, and that ends the turn",
-    given: judgedBy(hook("ask", "before_tool_call", { ...quick, onTimeout: "fail" })),
-    does: answered("/call once {}\n/call ask {}"),
-    log:
-      "user(A) intent(A) intent(A) hook(A: 0 ask) wait_created(A) hook(A: 0 ask) wait_created(A) wait_resolved(A: expired) wait_resolved(A: cancelled) " +
-      "result(A: turn_interrupted) result(A: turn_interrupted) turn_failed(A: wait_expired)"
-  },
-  {
-    name: "an ask that is allowed for the thread, in this turn and the next",
-    given: judgedBy(hook("ask", "before_tool_call")),
-    does: Effect.fnUntraced(function* (client) {
-      yield* client.create("A", '/call often {"n":1}\n/then\n/call often {"n":2}')
-      yield* client.answers(forThread)
-      yield* client.rest()
-      yield* client.send("B", "queue", "/call often {}")
-    }),
-    log:
-      "user(A) intent(A) hook(A: 0 ask) wait_created(A) wait_resolved(A: allow) result(A) intent(A) hook(A: 0 allow) result(A) assistant(A) turn_completed(A) " +
-      "user(B) intent(B) hook(B: 0 allow) result(B) assistant(B) turn_completed(B)"
-  },
-  ...(
-    [
-      [0, "allowed, then denied"],
-      [1, "denied, then allowed"]
-    ] as const
-  ).map(
-    ([place, how]): Scenario => ({
-      name: `two asks at once: ${how}, in that order`,
-      given: judgedBy(hook("ask", "before_tool_call")),
-      does: Effect.fnUntraced(function* (client) {
-        yield* client.create("A", '/call often {"n":1}\n/call often {"n":2}')
-        yield* client.answers(place === 0 ? allow : deny, place, 2)
-        yield* client.answers(place === 0 ? deny : allow)
-      }),
-      log:
-        place === 0
-          ? "user(A) intent(A) intent(A) hook(A: 0 ask) wait_created(A) hook(A: 0 ask) wait_created(A) wait_resolved(A: allow) " +
-            "wait_resolved(A: deny) result(A: hook_denied) result(A) assistant(A) turn_completed(A)"
-          : "user(A) intent(A) intent(A) hook(A: 0 ask) wait_created(A) hook(A: 0 ask) wait_created(A) wait_resolved(A: deny) result(A: hook_denied) " +
-            "wait_resolved(A: allow) result(A) assistant(A) turn_completed(A)",
-      then: (_, world) => assert.strictEqual(world.runs.size, 1)
-    })
-  )
-]
-
 const decisions: ReadonlyArray<Scenario> = [
   {
     name: "a call that a hook denies, and one that a role denies",
     given: judgedBy(hook("deny", "before_tool_call")),
     does: answered("/call once {}\n/call forbidden {}"),
     log: "user(A) intent(A) intent(A) result(A: tool_denied) hook(A: 0 deny) result(A: hook_denied) assistant(A) turn_completed(A)",
-    then: (_, world) => assert.deepStrictEqual(runsOf(world), [])
+    then: (_, world) => assert.deepStrictEqual(timesRun(world), [])
   },
   {
     name: "a message that a hook rewrites",
@@ -279,7 +94,7 @@ const tools: ReadonlyArray<Scenario> = [
     name: "a role that wants an approval, refused",
     does: answered("/call risky {}", deny),
     log: "user(A) intent(A) wait_created(A) wait_resolved(A: deny) result(A: tool_denied) assistant(A) turn_completed(A)",
-    then: (_, world) => assert.deepStrictEqual(runsOf(world), [])
+    then: (_, world) => assert.deepStrictEqual(timesRun(world), [])
   },
   {
     name: "a role that wants an approval, given with another input, which hooks judge then",
@@ -316,7 +131,7 @@ const tools: ReadonlyArray<Scenario> = [
     does: answered("/call once {}"),
     log: "user(A) intent(A) result(A) assistant(A) turn_completed(A)",
     or: ["user(A) intent(A) result(A: tool_outcome_unknown) assistant(A) turn_completed(A)"],
-    then: (_, world) => assert.isAtMost(Math.max(0, ...runsOf(world)), 1)
+    then: (_, world) => assert.isAtMost(Math.max(0, ...timesRun(world)), 1)
   },
   {
     name: "a call that must not run twice, between hooks: who is asked again is not run again",
@@ -324,7 +139,7 @@ const tools: ReadonlyArray<Scenario> = [
     does: answered("/call once {}"),
     log: "user(A) intent(A) hook(A: 0 allow) hook(A: 1 allow) result(A) assistant(A) turn_completed(A)",
     or: ["user(A) intent(A) hook(A: 0 allow) result(A: tool_outcome_unknown) assistant(A) turn_completed(A)"],
-    then: (_, world) => assert.isAtMost(Math.max(0, ...runsOf(world)), 1)
+    then: (_, world) => assert.isAtMost(Math.max(0, ...timesRun(world)), 1)
   },
   {
     name: "a client's call, judged before and after",
@@ -370,7 +185,7 @@ const endings: ReadonlyArray<Scenario> = [
     log:
       "user(A) intent(A) intent(A) wait_created(A) hook(A: 0 ask) wait_created(A) wait_resolved(A: cancelled) wait_resolved(A: cancelled) " +
       "result(A: turn_interrupted) result(A: turn_interrupted) turn_cancelled(A) user(I) assistant(I) turn_completed(I)",
-    then: (_, world) => assert.deepStrictEqual(runsOf(world), [])
+    then: (_, world) => assert.deepStrictEqual(timesRun(world), [])
   },
   {
     name: "cancel while a message's ask waits, with an input queued",
@@ -406,7 +221,7 @@ const endings: ReadonlyArray<Scenario> = [
       yield* client.cancel()
     }),
     log: `${askedTwice} wait_resolved(A: cancelled) result(A: turn_interrupted) turn_cancelled(A)`,
-    then: (_, world) => assert.deepStrictEqual(runsOf(world), [])
+    then: (_, world) => assert.deepStrictEqual(timesRun(world), [])
   },
   {
     name: "interrupt while a hook is asked",
@@ -451,4 +266,8 @@ const atOnce: ReadonlyArray<Scenario> = [
 
 const always = (scenario: Scenario): Scenario => ({ or: [], ...scenario })
 
-enumerate([...[...asks, ...decisions, ...tools, ...endings].map(always), ...atOnce])
+const scenarios = [...[...decisions, ...tools, ...endings].map(always), ...atOnce]
+
+describe.each(crashPoints(scenarios))("%s", (_, holds) => {
+  it.effect.each(named(scenarios))("%s", ([, scenario]) => holds(scenario), crashMs)
+})

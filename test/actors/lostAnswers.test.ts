@@ -3,8 +3,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Result } from "effect"
 import type { ThreadRequest } from "../../actors/thread/requests.ts"
 import { freshId } from "../../src/seed.ts"
-import { pass, settle, toRest } from "./World.ts"
-import { ann, bodyOf, logOf, post, row, setting, submit } from "./nodes.ts"
+import { toRest } from "./Node.ts"
+import { pass, settle } from "./World.ts"
+import { setting } from "./nodes.ts"
+import { ann, bodyOf, post, rowOf, submit, wordsOf } from "./threads.ts"
 
 describe("a command whose answer was lost", () => {
   /**
@@ -27,9 +29,9 @@ describe("a command whose answer was lost", () => {
       )
     )
     const answer = bodyOf(yield* b.deliver(ref, { request }))
-    assert.strictEqual(row(world, ref).owner, b.incarnation)
+    assert.strictEqual(rowOf(world, ref).owner, b.incarnation)
     yield* toRest(world, b, ref)
-    return { answer, log: logOf(world, ref), row: row(world, ref) }
+    return { answer, log: wordsOf(world, ref), row: rowOf(world, ref) }
   })
 
   it.effect("is not taken again when it has opened a turn", () =>
@@ -113,7 +115,7 @@ describe("a command whose answer was lost", () => {
           else assert.deepInclude(answer.failure, { _tag: "Unreachable" })
           assert.strictEqual(Result.isSuccess(answer), key !== undefined)
           yield* toRest(world, b, ref)
-          assert.strictEqual(logOf(world, ref), "user(A) turn_cancelled(A) user(B) assistant(B) turn_completed(B)")
+          assert.strictEqual(wordsOf(world, ref), "user(A) turn_cancelled(A) user(B) assistant(B) turn_completed(B)")
         }
       })
   )
@@ -134,7 +136,7 @@ describe("a command whose answer was lost", () => {
         yield* Fiber.join(asked)
         yield* toRest(world, b, ref)
         assert.strictEqual(
-          logOf(world, ref),
+          wordsOf(world, ref),
           request.type === "cancel"
             ? "user(A) turn_cancelled(A)"
             : "user(A) assistant(A) turn_completed(A) user(B) assistant(B) turn_completed(B)"
@@ -162,7 +164,7 @@ describe("a command whose answer was lost", () => {
       assert.deepInclude(bodyOf(late), { id: second.input.inputId, state: "queued" })
       yield* toRest(world, a, ref)
       assert.strictEqual(
-        logOf(world, ref),
+        wordsOf(world, ref),
         ["A", "B", "C"].map((x) => `user(${x}) assistant(${x}) turn_completed(${x})`).join(" ")
       )
     })

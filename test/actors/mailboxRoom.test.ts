@@ -5,8 +5,10 @@ import type { ActorError, Reply } from "../../actors/Actor.ts"
 import type { Envelope } from "../../actors/envelope.ts"
 import type { ThreadRequest } from "../../actors/thread/requests.ts"
 import { freshId } from "../../src/seed.ts"
-import { pass, settle, toRest } from "./World.ts"
-import { begin, isOver, logOf, message, setting, submit } from "./bulkheadFixture.ts"
+import { toRest } from "./Node.ts"
+import { pass, settle } from "./World.ts"
+import { begin, isOver, setting } from "./bulkheadFixture.ts"
+import { message, submit, wordsOf } from "./threads.ts"
 
 describe("a mailbox that is full", () => {
   const refusals = Effect.map(Metric.snapshot, (all) =>
@@ -77,14 +79,14 @@ describe("a mailbox that is full", () => {
         const result = yield* Fiber.join(fiber)
         assert.deepInclude(Result.isFailure(result) ? result.failure : {}, { reason: "input_not_pending" })
       }
-      assert.deepStrictEqual([...logOf(world, ref).matchAll(/user\((\w)\)/g)].map(([, name]) => name).sort(), [
+      assert.deepStrictEqual([...wordsOf(world, ref).matchAll(/user\((\w)\)/g)].map(([, name]) => name).sort(), [
         "A",
         "B",
         "P"
       ])
       yield* node.deliver(ref, { request: submit("Z") })
       yield* toRest(world, node, ref)
-      assert.match(logOf(world, ref), /turn_completed\(Z\)$/)
+      assert.match(wordsOf(world, ref), /turn_completed\(Z\)$/)
     })
   )
 })
@@ -106,7 +108,7 @@ describe("a node's memory", () => {
       for (const ref of refs) assert.isTrue(isOver(world, ref))
       yield* node.deliver(refs[0] ?? assert.fail(), { request: submit("again") })
       yield* toRest(world, node, refs[0] ?? assert.fail())
-      assert.match(logOf(world, refs[0] ?? assert.fail()), /turn_completed\(again\)$/)
+      assert.match(wordsOf(world, refs[0] ?? assert.fail()), /turn_completed\(again\)$/)
     })
   )
 
@@ -121,7 +123,7 @@ describe("a node's memory", () => {
       assert.isAtMost(node.registry.wakeable.size(), 4)
       yield* pass(15_000)
       for (const ref of refs)
-        assert.match(logOf(world, ref), /result\((\w+): tool_timeout\) assistant\(\1\) turn_completed\(\1\)$/)
+        assert.match(wordsOf(world, ref), /result\((\w+): tool_timeout\) assistant\(\1\) turn_completed\(\1\)$/)
     })
   )
 })

@@ -9,10 +9,12 @@ import type { ThreadRequest } from "../../actors/thread/requests.ts"
 import { type ActorRef, JournalUnavailable } from "../../src/journal/Journal.ts"
 import type { Read } from "../../src/journal/MemoryStore.ts"
 import { freshId } from "../../src/seed.ts"
-import { makeWorld, pass, settle, startNode, threadOf, type World, toRest } from "./World.ts"
+import { toRest } from "./Node.ts"
+import { pass, settle, threadOf, type World } from "./World.ts"
 import { Obligations } from "../../actors/obligations.ts"
 import { hook } from "./Toolbox.ts"
-import { create, reachable, rowOf, runsOf, submit, unavailable, wordsOf } from "./oneNode.ts"
+import { failRelease, reachable, runsOf, setting, start, unavailable, unloadable, whenPreparing } from "./oneNode.ts"
+import { create, rowOf, submit, wordsOf } from "./threads.ts"
 
 /** Reads of these kinds get no answer until the effect is over. */
 const without = <A, E>({ store }: World, reads: ReadonlyArray<Read>, during: Effect.Effect<A, E>) =>
@@ -112,18 +114,12 @@ describe("a running turn whose actor was lost", () => {
 describe("a load that breaks after its claim", () => {
   it.effect("is owed, and met once it no longer breaks", () =>
     Effect.gen(function* () {
-      const { node, ref, world } = yield* reachable()
-      yield* node.deliver(ref, { request: submit("A\n/wait 3s") })
-      yield* node.kill
-      const row = rowOf(world, ref)
-      const { carry } = row.head
-      row.head = { ...row.head, carry: "{ not JSON" }
-      const other = yield* startNode(world, () => undefined)
+      const { mend, node, ref, world } = yield* unloadable()
       yield* pass(500)
-      row.head = { ...row.head, carry }
+      mend()
       yield* pass(5_000)
       assert.strictEqual(wordsOf(world, ref), "user(A) assistant(A) turn_completed(A)")
-      assert.strictEqual(other.registry.wakeable.owed(), 0)
+      assert.strictEqual(node.registry.wakeable.owed(), 0)
     })
   )
 })
@@ -158,14 +154,10 @@ describe("an outcome that could not be taken because the node could not read wha
   it.effect("is told again though its actor never left memory", () =>
     Effect.gen(function* () {
       const { node, ref, world } = yield* reachable()
-      const { prepare } = node.kind
       let failed = 0
-      Object.assign(node.kind, {
-        prepare: (being: Parameters<typeof prepare>[0], request: ThreadRequest, at: number) =>
-          request.type === "model.replied" && failed++ < 3
-            ? Effect.fail(new Unreachable({ retryAfterSeconds: 2 }))
-            : prepare(being, request, at)
-      })
+      whenPreparing(node, "model.replied", () =>
+        failed++ < 3 ? Effect.fail(new Unreachable({ retryAfterSeconds: 2 })) : undefined
+      )
       yield* node.deliver(ref, { request: submit("A\n/wait 3s") })
       yield* pass(5_000)
       assert.strictEqual(wordsOf(world, ref), "user(A) assistant(A) turn_completed(A)")
@@ -252,18 +244,12 @@ describe("an actor that waits and could not be given back", () => {
   ] as const) {
     it.effect(`is owed when the release ${how}`, () =>
       Effect.gen(function* () {
-        const world = makeWorld()
-        const node = yield* startNode(world, () => undefined, 0)
-        let releases = 0
-        const { release } = node.journal
-        Object.assign(node.journal, {
-          release: (given: Parameters<typeof release>[0]) => (releases++ === 0 ? failing : release(given))
-        })
-        const ref = yield* create(node)
+        const { node, ref, world } = yield* setting(0)
+        const releases = failRelease(node, failing)
         yield* node.deliver(ref, { request: submit("A\n/call ask {}") })
         yield* settle
         yield* pass(20_000)
-        assert.isAbove(releases, 0)
+        assert.isAbove(releases(), 0)
         assert.strictEqual(
           wordsOf(world, ref),
           "user(A) intent(A) wait_created(A) wait_resolved(A: expired) result(A: tool_timeout) assistant(A) turn_completed(A)"
@@ -280,7 +266,7 @@ describe("a node that leaves", () => {
       yield* node.deliver(ref, { request: submit("A\n/wait 1s\n/call once {}") })
       yield* settle
       const leaving = yield* Effect.forkChild(node.registry.wakeable.drain(20_000), { startImmediately: true })
-      const other = yield* startNode(world, () => undefined)
+      const other = yield* start(world)
       yield* pass(10_000)
       yield* Fiber.join(leaving)
       yield* node.kill

@@ -1,40 +1,13 @@
-/** A node with a thread, for tests of what its host promises. */
-import { assert } from "@effect/vitest"
+/** A node with a thread, for tests of what its host promises, and what goes wrong with it. */
 import { Effect } from "effect"
-import type { Reply, Unreachable } from "../../actors/Actor.ts"
+import type { Unreachable } from "../../actors/Actor.ts"
 import type { ThreadRequest } from "../../actors/thread/requests.ts"
-import type { SubmitMode } from "../../src/domain/content.ts"
 import type { Hook } from "../../src/domain/hook.ts"
-import type { Principal } from "../../src/domain/principal.ts"
-import type { ActorRef } from "../../src/journal/Journal.ts"
-import { keyOf } from "../../src/journal/MemoryStore.ts"
-import { freshId } from "../../src/seed.ts"
-import { recorded, violations } from "../invariants.ts"
-import { told } from "./Client.ts"
-import { agentId, connect, makeWorld, type Node, startNode, threadOf, type World } from "./World.ts"
-
-export const ann: Principal = { type: "user", id: "ann" }
-
-export const submit = (
-  text: string,
-  mode: SubmitMode = "queue",
-  inputId = freshId("input")
-): Extract<ThreadRequest, { type: "submit" }> => ({
-  type: "submit",
-  input: { inputId, mode, content: [{ type: "text", text }], principal: ann }
-})
-
-export const bodyOf = ({ body }: Reply): Readonly<Record<string, unknown>> => ({
-  ...(JSON.parse(body) as Readonly<Record<string, unknown>>)
-})
-
-export const birth = { parent: agentId, attributes: JSON.stringify({ createdBy: ann, updatedBy: ann }) }
-
-export const create = Effect.fnUntraced(function* (node: Node) {
-  const ref = threadOf(freshId("thread"))
-  yield* node.registry.create(ref, birth, { request: { type: "create" } })
-  return ref
-})
+import type { ActorRef, JournalUnavailable } from "../../src/journal/Journal.ts"
+import { type Node, startNode } from "./Node.ts"
+import { create, rowOf, submit } from "./threads.ts"
+import { connect } from "./Wire.ts"
+import { makeWorld, type World } from "./World.ts"
 
 export const start = (world: World, idleMs?: number) => startNode(world, () => undefined, idleMs)
 
@@ -60,14 +33,6 @@ export const reachable = Effect.fnUntraced(function* ({
   return { world, node, ref: yield* create(node) }
 })
 
-export const logOf = ({ store }: World, ref: ActorRef) => {
-  const log = (store.actors.get(keyOf(ref))?.facts ?? []).map(recorded)
-  assert.deepStrictEqual(violations(log), [])
-  return log
-}
-export const wordsOf = (world: World, ref: ActorRef) => told(logOf(world, ref))
-export const rowOf = ({ store }: World, ref: ActorRef) => store.actors.get(keyOf(ref)) ?? assert.fail("no such actor")
-
 /** The next commits fail so, once each. */
 export const next = ({ store }: World, ...faults: ReadonlyArray<"unavailable" | "lost before" | "lost after">) => {
   const from = store.commits
@@ -84,14 +49,46 @@ export const unavailable = ({ store }: World, commits = 1) => {
 export const runsOf = ({ runs }: World) => [...runs.values()].reduce((sum, n) => sum + n, 0)
 
 /** In place of what the node prepares for such requests, where there is an answer. */
-export const whenPreparing = (
+export const whenPreparing = <Type extends ThreadRequest["type"]>(
   node: Node,
-  type: ThreadRequest["type"],
-  answer: () => Effect.Effect<never, Unreachable> | undefined
+  type: Type,
+  answer: (request: Extract<ThreadRequest, { readonly type: Type }>, at: number) => Answer | undefined
 ) => {
   const { prepare } = node.kind
+  const isSuch = (request: ThreadRequest): request is Extract<ThreadRequest, { readonly type: Type }> =>
+    request.type === type
   Object.assign(node.kind, {
     prepare: (being: Parameters<typeof prepare>[0], request: ThreadRequest, at: number) =>
-      (request.type === type ? answer() : undefined) ?? prepare(being, request, at)
+      (isSuch(request) ? answer(request, at) : undefined) ?? prepare(being, request, at)
   })
 }
+type Answer = Effect.Effect<never, Unreachable>
+
+/** Fails the node's first release so; says how many it has tried. */
+export const failRelease = (node: Node, failing: Effect.Effect<never, JournalUnavailable>) => {
+  const { release } = node.journal
+  let releases = 0
+  Object.assign(node.journal, {
+    release: (given: Parameters<typeof release>[0]) => (releases++ === 0 ? failing : release(given))
+  })
+  return () => releases
+}
+
+/** The actor cannot be loaded any more, until it is mended. */
+export const spoil = (world: World, ref: ActorRef) => {
+  const row = rowOf(world, ref)
+  const { carry } = row.head
+  row.head = { ...row.head, carry: "{ not JSON" }
+  return () => {
+    row.head = { ...row.head, carry }
+  }
+}
+
+/** A thread of a node that was killed in its turn, which the next node cannot load until it is mended. */
+export const unloadable = Effect.fnUntraced(function* () {
+  const { node, ref, world } = yield* reachable()
+  yield* node.deliver(ref, { request: submit("A\n/wait 3s") })
+  yield* node.kill
+  const mend = spoil(world, ref)
+  return { world, ref, mend, node: yield* start(world) }
+})

@@ -6,8 +6,11 @@ import type { ThreadRequest } from "../../actors/thread/requests.ts"
 import type { ActorRef } from "../../src/journal/Journal.ts"
 import { hasShard, shardOf } from "../../src/journal/shard.ts"
 import { freshId } from "../../src/seed.ts"
-import { connect, makeWorld, pass, startNode, threadOf, toRest, workspace } from "./World.ts"
-import { ann, bodyOf, create, join, logOf, row, setting, submit } from "./nodes.ts"
+import { startNode, toRest } from "./Node.ts"
+import { connect } from "./Wire.ts"
+import { makeWorld, pass, threadOf, workspace } from "./World.ts"
+import { join, setting } from "./nodes.ts"
+import { ann, bodyOf, create, rowOf, submit, wordsOf } from "./threads.ts"
 
 describe("a command to an actor of another node", () => {
   it.effect("is taken by that node, and answered as if it had been asked itself", () =>
@@ -21,13 +24,13 @@ describe("a command to an actor of another node", () => {
         (yield* b.deliver(ref, { request: { type: "cancel", principal: ann, clearQueue: true } })).kind,
         "found"
       )
-      assert.deepInclude(row(world, ref), { owner: a.incarnation, epoch: 1 })
+      assert.deepInclude(rowOf(world, ref), { owner: a.incarnation, epoch: 1 })
       assert.deepStrictEqual(
         wire.asked.map(({ from, to }) => [from, to]),
         Array.from({ length: 3 }, () => [b.incarnation, a.incarnation])
       )
       yield* toRest(world, a, ref)
-      assert.strictEqual(logOf(world, ref), "user(A) turn_cancelled(A)")
+      assert.strictEqual(wordsOf(world, ref), "user(A) turn_cancelled(A)")
     })
   )
 
@@ -73,7 +76,7 @@ describe("a command to an actor of another node", () => {
         "KeyReused"
       )
       yield* toRest(world, a, ref)
-      assert.strictEqual(logOf(world, ref), "user(A) assistant(A) turn_completed(A)")
+      assert.strictEqual(wordsOf(world, ref), "user(A) assistant(A) turn_completed(A)")
     })
   )
 
@@ -93,12 +96,12 @@ describe("an actor that nobody has", () => {
     Effect.gen(function* () {
       const { a, b, c, ref, wire, world } = yield* setting(3, 0)
       yield* pass(2_000)
-      row(world, ref).owner = null
+      rowOf(world, ref).owner = null
       wire.asked.length = 0
       yield* c.deliver(ref, { request: submit("A") })
-      assert.deepInclude(row(world, ref), { owner: a.incarnation, epoch: 2 })
+      assert.deepInclude(rowOf(world, ref), { owner: a.incarnation, epoch: 2 })
       yield* toRest(world, a, ref)
-      assert.strictEqual(logOf(world, ref), "user(A) assistant(A) turn_completed(A)")
+      assert.strictEqual(wordsOf(world, ref), "user(A) assistant(A) turn_completed(A)")
       assert.isTrue(wire.asked.every(({ to }) => to === a.incarnation))
       assert.isUndefined(b.registry.peek(ref.id))
     })
@@ -108,14 +111,14 @@ describe("an actor that nobody has", () => {
     Effect.gen(function* () {
       const { a, c, ref, wire, world } = yield* setting(3, 0)
       yield* pass(2_000)
-      row(world, ref).owner = null
+      rowOf(world, ref).owner = null
       wire.cut.add(a.incarnation)
       yield* c.deliver(ref, { request: submit("A\n/wait 30s") })
-      assert.strictEqual(row(world, ref).owner, c.incarnation)
+      assert.strictEqual(rowOf(world, ref).owner, c.incarnation)
       // And the one that was to have it finds out where it is.
       wire.cut.delete(a.incarnation)
       assert.strictEqual(bodyOf(yield* a.deliver(ref, { request: submit("B") })).state, "queued")
-      assert.strictEqual(row(world, ref).owner, c.incarnation)
+      assert.strictEqual(rowOf(world, ref).owner, c.incarnation)
     })
   )
 })
@@ -138,7 +141,7 @@ describe("a node that joins", () => {
     Effect.gen(function* () {
       const { a, b, ref, wire, world } = yield* moving()
       yield* pass(5_000)
-      assert.deepInclude(row(world, ref), { owner: a.incarnation, epoch: 1 })
+      assert.deepInclude(rowOf(world, ref), { owner: a.incarnation, epoch: 1 })
       assert.strictEqual(bodyOf(yield* b.deliver(ref, { request: submit("B") })).state, "queued")
       const c = yield* join(world)
       wire.asked.length = 0
@@ -149,7 +152,7 @@ describe("a node that joins", () => {
       assert.strictEqual(wire.asked.length, first + 1)
       yield* pass(60_000)
       assert.strictEqual(
-        logOf(world, ref),
+        wordsOf(world, ref),
         ["A", "B", "C", "D"].map((x) => `user(${x}) assistant(${x}) turn_completed(${x})`).join(" ")
       )
     })
@@ -159,12 +162,12 @@ describe("a node that joins", () => {
     Effect.gen(function* () {
       const { a, b, ref, world } = yield* moving(3_600_000)
       yield* pass(30_000)
-      assert.deepInclude(row(world, ref), { owner: a.incarnation })
+      assert.deepInclude(rowOf(world, ref), { owner: a.incarnation })
       yield* pass(3_000)
-      assert.isNull(row(world, ref).owner)
+      assert.isNull(rowOf(world, ref).owner)
       assert.isUndefined(a.registry.peek(ref.id))
       yield* a.deliver(ref, { request: submit("B") })
-      assert.deepInclude(row(world, ref), { owner: b.incarnation, epoch: 2 })
+      assert.deepInclude(rowOf(world, ref), { owner: b.incarnation, epoch: 2 })
     })
   )
 
@@ -180,14 +183,14 @@ describe("a node that joins", () => {
         yield* pass(2_000)
         const b = yield* join(world, 0)
         const ref = refs.find(({ id }) => hasShard(b.placement.mine(), shardOf(id))) ?? assert.fail("nothing moves")
-        assert.deepInclude(row(world, ref), { owner: a.incarnation })
+        assert.deepInclude(rowOf(world, ref), { owner: a.incarnation })
         assert.isUndefined(a.registry.peek(ref.id))
         yield* b.deliver(ref, { request: submit("A") })
-        assert.deepInclude(row(world, ref), { owner: a.incarnation, epoch: 2 })
+        assert.deepInclude(rowOf(world, ref), { owner: a.incarnation, epoch: 2 })
         yield* pass(5_000)
-        assert.isNull(row(world, ref).owner)
+        assert.isNull(rowOf(world, ref).owner)
         yield* a.deliver(ref, { request: submit("B") })
-        assert.deepInclude(row(world, ref), { owner: b.incarnation, epoch: 3 })
+        assert.deepInclude(rowOf(world, ref), { owner: b.incarnation, epoch: 3 })
       })
   )
 })
@@ -210,8 +213,8 @@ describe("a node that does not answer", () => {
         yield* pass(2_500)
         assert.deepInclude(yield* Fiber.join(asked), { _tag: "Unreachable", elsewhere: true })
       }
-      assert.deepInclude(row(world, ref), { owner: a.incarnation, epoch: 1 })
-      assert.strictEqual(logOf(world, ref), "")
+      assert.deepInclude(rowOf(world, ref), { owner: a.incarnation, epoch: 1 })
+      assert.strictEqual(wordsOf(world, ref), "")
     })
   )
 
@@ -221,7 +224,7 @@ describe("a node that does not answer", () => {
       yield* a.kill
       const answer = yield* b.deliver(ref, { request: submit("A") })
       assert.strictEqual(bodyOf(answer).state, "admitted")
-      assert.deepInclude(row(world, ref), { owner: b.incarnation, epoch: 2 })
+      assert.deepInclude(rowOf(world, ref), { owner: b.incarnation, epoch: 2 })
     })
   )
 
@@ -282,7 +285,7 @@ describe("a question", () => {
           unwilling: "fenced"
         })
         world.fenced.delete(a.incarnation)
-        assert.strictEqual(logOf(world, ref), "")
+        assert.strictEqual(wordsOf(world, ref), "")
         assert.property(yield* ask(wire, a.incarnation, question(a.incarnation, ref)), "answer")
       })
   )
@@ -327,7 +330,7 @@ describe("a question", () => {
           { v: 1, unwilling: "malformed" },
           JSON.stringify(message)
         )
-      assert.strictEqual(logOf(world, ref), "")
+      assert.strictEqual(wordsOf(world, ref), "")
       assert.strictEqual(lines.length, 1)
     }).pipe(
       Effect.provide(
@@ -350,7 +353,7 @@ describe("a question", () => {
         status: { actors: 0, births: 0, draining: false, bus: "connected" }
       })
       yield* wire.shared.serve(strange, () => Effect.succeed(`{"v":9,"answer":"yes"}`))
-      row(world, ref).owner = strange
+      rowOf(world, ref).owner = strange
       assert.deepInclude(yield* Effect.flip(b.deliver(ref, { request: submit("A") })), {
         _tag: "Unreachable",
         elsewhere: true

@@ -10,19 +10,12 @@ import { beginningAt, makeWalk, type LoggedStep } from "../../machines/steps.ts"
 import type { Command } from "../../machines/thread/commands.ts"
 import { chart, type Snapshot } from "../../machines/thread/chart.ts"
 import { threadInspected } from "../../actors/thread/inspected.ts"
-import type { Principal } from "../../src/domain/principal.ts"
 import type { ActorRef } from "../../src/journal/Journal.ts"
 import { keyOf } from "../../src/journal/MemoryStore.ts"
-import { freshId } from "../../src/seed.ts"
 import { collapsed, livePath } from "../machines/stepChecks.ts"
-import { agentId, makeWorld, type Node, pass, settle, startNode, threadOf, toRest, type World } from "./World.ts"
-
-const ann: Principal = { type: "user", id: "ann" }
-
-const submit = (text: string): Extract<ThreadRequest, { type: "submit" }> => ({
-  type: "submit",
-  input: { inputId: freshId("input"), mode: "queue", content: [{ type: "text", text }], principal: ann }
-})
+import { type Node, startNode, toRest } from "./Node.ts"
+import { makeWorld, pass, settle, type World } from "./World.ts"
+import { ann, create, submit } from "./threads.ts"
 
 type Way = Pick<LoggedStep, "cause" | "from" | "path" | "to">
 
@@ -70,9 +63,7 @@ describe("the steps of a thread", () => {
       watched(a, live)
       watched(b, live)
       yield* settle
-      const ref = threadOf(a.registry.freshId("thread"))
-      const attributes = JSON.stringify({ createdBy: ann })
-      yield* a.registry.create(ref, { parent: agentId, attributes }, { request: { type: "create" } })
+      const ref = yield* create(a)
       const commits = world.store.commits
       // Two calls whose outcomes are one append; then what gathers in the mailbox: one turn ends, another begins.
       yield* a.deliver(ref, { request: submit("A\n/call often {}\n/call often {}") })

@@ -2,60 +2,28 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Logger } from "effect"
 import { makeRegistry } from "../../actors/Registry.ts"
-import type { ThreadRequest } from "../../actors/thread/requests.ts"
 import type { ActorRef } from "../../src/journal/Journal.ts"
 import { keyOf } from "../../src/journal/MemoryStore.ts"
 import { shardCount } from "../../src/journal/shard.ts"
 import { freshId } from "../../src/seed.ts"
-import { recorded, violations } from "../invariants.ts"
 import { bellKind } from "./bell/kind.ts"
-import { told } from "./Client.ts"
-import {
-  agentId,
-  connect,
-  makeWorld,
-  type Node,
-  pass,
-  settle,
-  startNode,
-  threadOf,
-  workspace,
-  type World
-} from "./World.ts"
+import type { Node } from "./Node.ts"
+import { connect } from "./Wire.ts"
+import { makeWorld, pass, settle, workspace, type World } from "./World.ts"
+import { start } from "./oneNode.ts"
+import { create, post, rowOf, submit, wordsOf } from "./threads.ts"
 
-const principal = { type: "user" as const, id: "ann" }
-const submit = (text: string): Extract<ThreadRequest, { type: "submit" }> => ({
-  type: "submit",
-  input: { inputId: freshId("input"), mode: "queue", content: [{ type: "text", text }], principal }
-})
-
-const create = Effect.fnUntraced(function* (node: Node) {
-  const ref = threadOf(node.registry.freshId("thread"))
-  yield* node.registry.create(
-    ref,
-    { parent: agentId, attributes: JSON.stringify({ createdBy: principal }) },
-    { request: { type: "create" } }
-  )
-  return ref
-})
-const post = (node: Node, ref: ActorRef, request: object, id = freshId("input")) =>
-  node.journal.post({ id, actor: ref, command: JSON.stringify(request) })
-const postInput = (node: Node, ref: ActorRef, text: string) => {
-  const request = submit(text)
-  return post(node, ref, { ...request, acknowledged: true }, request.input.inputId)
-}
+/** A row that this version cannot read. */
+const postStrange = (node: Node, ref: ActorRef) =>
+  node.journal.post({ id: freshId("input"), actor: ref, command: JSON.stringify({ type: "of another version" }) })
+const postInput = (node: Node, ref: ActorRef, text: string) => post(node, ref, submit(text))
 const rowsOf = ({ store }: World, ref: ActorRef) => store.inboxOf(ref).length
-const logOf = ({ store }: World, ref: ActorRef) => {
-  const log = (store.actors.get(keyOf(ref))?.facts ?? []).map(recorded)
-  assert.deepStrictEqual(violations(log), [])
-  return told(log)
-}
 
 describe("the inbox", () => {
   it.effect("of one thread with hundreds of rows holds up no other's, nor a takeover", () =>
     Effect.gen(function* () {
       const world = makeWorld()
-      const [a, b] = [yield* startNode(world, () => undefined), yield* startNode(world, () => undefined)]
+      const [a, b] = [yield* start(world), yield* start(world)]
       const [busy, other, lost] = [yield* create(a), yield* create(a), yield* create(b)]
       yield* b.deliver(lost, { request: submit("L\n/wait 3s") })
       for (let i = 0; i < 300; i++) yield* postInput(a, busy, `m${i}`)
@@ -65,8 +33,8 @@ describe("the inbox", () => {
       yield* pass(4_000)
       assert.strictEqual(rowsOf(world, other), 0)
       assert.isAbove(rowsOf(world, busy), 0)
-      assert.notStrictEqual(world.store.actors.get(keyOf(lost))?.owner, b.incarnation)
-      assert.strictEqual(logOf(world, other), "user(O) assistant(O) turn_completed(O)")
+      assert.notStrictEqual(rowOf(world, lost).owner, b.incarnation)
+      assert.strictEqual(wordsOf(world, other), "user(O) assistant(O) turn_completed(O)")
       // It goes on without waiting for the next second.
       world.slowness = Effect.void
       for (let i = 0; i < 20 && rowsOf(world, busy) > 0; i++) yield* pass(300)
@@ -80,15 +48,15 @@ describe("the inbox", () => {
       const said: Array<unknown> = []
       const logger = Logger.make(({ message }) => void said.push(...(Array.isArray(message) ? message : [message])))
       yield* Effect.gen(function* () {
-        const a = yield* startNode(world, () => undefined)
+        const a = yield* start(world)
         const [strange, mixed, other] = [yield* create(a), yield* create(a), yield* create(a)]
-        for (let i = 0; i < 250; i++) yield* post(a, strange, { type: "of another version" })
-        for (let i = 0; i < 70; i++) yield* post(a, mixed, { type: "of another version" })
+        for (let i = 0; i < 250; i++) yield* postStrange(a, strange)
+        for (let i = 0; i < 70; i++) yield* postStrange(a, mixed)
         yield* postInput(a, mixed, "M")
         yield* postInput(a, other, "O")
         yield* pass(10_000)
         assert.deepStrictEqual([rowsOf(world, strange), rowsOf(world, mixed), rowsOf(world, other)], [250, 70, 0])
-        assert.strictEqual(logOf(world, mixed), "user(M) assistant(M) turn_completed(M)")
+        assert.strictEqual(wordsOf(world, mixed), "user(M) assistant(M) turn_completed(M)")
         assert.strictEqual(said.filter((line) => line === "a row of the inbox cannot be read").length, 320)
       }).pipe(Effect.provide(Logger.layer([logger])))
     })
@@ -101,7 +69,7 @@ describe("what a node that lives and does nothing is to take", () => {
       Effect.gen(function* () {
         const world = makeWorld()
         yield* connect(world)
-        const first = yield* startNode(world, () => undefined)
+        const first = yield* start(world)
         const refs: Array<ActorRef> = []
         for (let i = 0; i < 24; i++) refs.push(yield* create(first))
         for (const ref of refs) yield* first.deliver(ref, { request: submit("A\n/wait 1s") })
@@ -109,10 +77,10 @@ describe("what a node that lives and does nothing is to take", () => {
         world.store.nodes.set(freshId("node"), { name: "wedged", deadline: Infinity, status })
         yield* first.kill
         const nodes: Array<Node> = []
-        for (let i = 0; i < others; i++) nodes.push(yield* startNode(world, () => undefined))
+        for (let i = 0; i < others; i++) nodes.push(yield* start(world))
         yield* settle
         yield* pass(14_000)
-        for (const ref of refs) assert.strictEqual(logOf(world, ref), "user(A) assistant(A) turn_completed(A)")
+        for (const ref of refs) assert.strictEqual(wordsOf(world, ref), "user(A) assistant(A) turn_completed(A)")
       })
     )
   }
@@ -128,7 +96,7 @@ describe("moments", () => {
         options
       )
     world.kinds.push((options) => Effect.map(registry(options), (one) => void made.push(one)))
-    const node = yield* startNode(world, () => undefined, 0)
+    const node = yield* start(world, 0)
     const [bells = assert.fail("no bells")] = made
     const refs = Array.from({ length: count }, (): ActorRef => ({ workspace, kind: "bell", id: freshId("operation") }))
     const until = (yield* Clock.currentTimeMillis) + 20_000

@@ -3,32 +3,22 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import type { ThreadRequest } from "../../actors/thread/requests.ts"
-import { freshId } from "../../src/seed.ts"
-import { agentId, makeWorld, pass, startNode, threadOf, toRest } from "./World.ts"
-
-const ann = { type: "user" as const, id: "ann" }
-const birth = { parent: agentId, attributes: JSON.stringify({ createdBy: ann, updatedBy: ann }) }
-const submit = (text: string): ThreadRequest => ({
-  type: "submit",
-  fresh: true,
-  input: { inputId: freshId("input"), mode: "queue", content: [{ type: "text", text }], principal: ann }
-})
+import { toRest } from "./Node.ts"
+import { pass } from "./World.ts"
+import { setting } from "./oneNode.ts"
+import { submit } from "./threads.ts"
 
 describe("a thread that comes back after a pause", () => {
   it.effect("is claimed and loaded, and its log is not read again", () =>
     Effect.gen(function* () {
-      const world = makeWorld()
-      const node = yield* startNode(world, () => undefined, 0)
-      const ref = threadOf(freshId("thread"))
-      yield* node.registry.create(ref, birth, { request: { type: "create" } })
+      const { node, ref, world } = yield* setting(0)
       const asked: Array<string> = []
       world.store.readFault = (read) => {
         asked.push(read)
         return undefined
       }
       for (const text of ["A", "B", "C"]) {
-        yield* node.deliver(ref, { request: submit(text) })
+        yield* node.deliver(ref, { request: { ...submit(text), fresh: true } })
         yield* toRest(world, node, ref)
         yield* pass(2_000)
         assert.isFalse(node.registry.wakeable.isLive(ref), "it rests, and has left")

@@ -1,4 +1,4 @@
-/** What a journal keeps of appends: facts, waits and keys, each once. */
+/** What a journal keeps of appends: facts, waits, keys and what was spent, each once. */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { WaitRow } from "../../src/journal/Journal.ts"
@@ -328,6 +328,22 @@ everyJournal(({ alone, factsOf, owners, world }) => {
           ),
           ["NoSuchActor", "NoSuchActor"]
         )
+      })
+    )
+  )
+
+  it.live("books what was spent to whom it is said, of the winners only", () =>
+    alone((journal) =>
+      Effect.gen(function* () {
+        const subject = freshId("agent")
+        const actors = Array.from({ length: 4 }, thread)
+        yield* together(actors.map((actor) => journal.append(birth(actor, { spent: { subject, amount: 1 } }))))
+        yield* together(
+          actors.map((actor, i) =>
+            journal.append(next(actor, { rev: i === 0 ? 5 : 1 }, { facts: [fact()], spent: { subject, amount: 0.25 } }))
+          )
+        )
+        assert.strictEqual(yield* Effect.promise(() => world().spent(workspace, subject)), 4.75)
       })
     )
   )

@@ -9,18 +9,9 @@ import { promisify } from "node:util"
 import { documentText, schemas as named } from "./document.ts"
 import { listAt, type Schema as Json, schemaAt as at } from "./jsonSchema.ts"
 import { statuses } from "../../http/errors.ts"
-import {
-  enumerations,
-  events,
-  type Limit,
-  limits,
-  type Operation,
-  operations,
-  type Shape,
-  shapes,
-  shown,
-  times
-} from "./specification.ts"
+import { type Limit, limits, times } from "./specification/limits.ts"
+import { type Operation, operations } from "./specification/operations.ts"
+import { enumerations, events, type Shape, shapes, shown } from "./specification/shapes.ts"
 
 const Any = Schema.Record(Schema.String, Schema.Unknown)
 const Content = Schema.Record(Schema.String, Schema.Struct({ schema: Any }))

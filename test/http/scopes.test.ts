@@ -12,7 +12,7 @@ import { scopes } from "../../src/keys/scopes.ts"
 import { type Client, sharedServer } from "../setup/server.ts"
 import { type Operation, operations, schemas, titleOf } from "./document.ts"
 import { absent, furnish, type Ids, pathWith } from "./everything.ts"
-import { fitting } from "./jsonSchema.ts"
+import { fitting } from "./fitting.ts"
 
 const holders = new Map<Scope, Client>()
 

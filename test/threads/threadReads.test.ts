@@ -1,259 +1,17 @@
-import { assert, beforeEach, describe, it } from "@effect/vitest"
-import { Context, Effect, Layer, Redacted, Schema } from "effect"
-import { ThreadEvent } from "../../src/threads/threadEvent.ts"
-import { sibling, toUuid } from "../../src/domain/ids.ts"
-import { admissionOf, endOf } from "../../src/domain/once.ts"
-import { limits } from "../../src/domain/limits.ts"
-import { type ActorRef, type FactRow, Journal, type WaitRow } from "../../src/journal/Journal.ts"
-import { layerPostgres } from "../../src/journal/postgres.ts"
-import { layerPostgresLease } from "../../src/journal/PostgresLease.ts"
+/** What the API reads of threads beside their logs: details, queues, inputs, attributes, lists. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { toUuid } from "../../src/domain/ids.ts"
 import { freshId } from "../../src/seed.ts"
-import { Database } from "../../src/database/Database.ts"
 import type { ThreadPosition } from "../../src/threads/lists.ts"
-import { ThreadReads } from "../../src/threads/ThreadReads.ts"
-import { databaseDuring } from "../setup/database.ts"
+import type { ThreadReads } from "../../src/threads/ThreadReads.ts"
+import { principal, threadReadsDuring, twoTurns, workspace } from "./threadRows.ts"
 
-const workspace = freshId("workspace")
-const agent = freshId("agent")
-const principal = { type: "api_key", id: freshId("key") }
-const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 }
-const message = (turn: string, input: string, over: Partial<FactRow> = {}): FactRow => ({
-  type: "user_message",
-  turn,
-  n: 0,
-  public: true,
-  detail: null,
-  once: admissionOf(input),
-  at: Date.now(),
-  event: JSON.stringify({
-    content: [{ type: "text", text: "a\u0000\ud800ü" }],
-    principal,
-    submitMode: "queue",
-    inputId: input
-  }),
-  ...over
-})
-const completed = (turn: string): FactRow => ({
-  type: "turn_completed",
-  turn,
-  n: 9,
-  public: true,
-  detail: null,
-  once: endOf(turn),
-  at: Date.now(),
-  event: JSON.stringify({ usage, principal })
-})
-const hidden = (turn: string): FactRow => ({
-  type: "call_started",
-  turn,
-  n: 5,
-  public: false,
-  detail: "{}",
-  once: null,
-  at: Date.now(),
-  event: "{}"
-})
+const world = await threadReadsDuring()
 
-const decode = Schema.decodeUnknownSync(Schema.fromJsonString(ThreadEvent), { onExcessProperty: "error" })
+type ThreadPage = Effect.Success<ReturnType<ThreadReads["Service"]["list"]>>
 
-describe("what the API reads of threads", async () => {
-  const database = await databaseDuring()
-
-  const world = <E>(
-    test: (reads: ThreadReads["Service"], write: Write, db: Database["Service"]) => Effect.Effect<void, E>
-  ) =>
-    Effect.gen(function* () {
-      const context = yield* Layer.build(
-        Layer.mergeAll(layerPostgres(), ThreadReads.layer).pipe(
-          Layer.provideMerge(layerPostgresLease({ name: "a" })),
-          Layer.provideMerge(Database.layer({ url: Redacted.make(database.url) }))
-        )
-      )
-      const journal = Context.get(context, Journal)
-      const write: Write = (facts = [], over = {}) =>
-        Effect.gen(function* () {
-          const actor: ActorRef = { workspace: over.workspace ?? workspace, kind: "thread", id: freshId("thread") }
-          const seq = facts.filter((fact) => fact.public).length
-          yield* journal.append({
-            actor,
-            epoch: 1,
-            rev: 0,
-            facts,
-            head: {
-              pos: facts.length,
-              seq,
-              rev: 1,
-              status: over.status ?? "idle",
-              runnableAt: null,
-              since: null,
-              carry: "{}",
-              updatedAt: over.updatedAt ?? Date.now()
-            },
-            birth: { parent: over.agent ?? agent, attributes: JSON.stringify(over.attributes ?? {}) },
-            ...(over.inputs === undefined ? {} : { inputs: { put: over.inputs, drop: [] } }),
-            ...(over.waits === undefined ? {} : { waits: over.waits }),
-            ...(over.spent === undefined ? {} : { spent: { subject: over.agent ?? agent, amount: over.spent } })
-          })
-          return actor.id
-        }).pipe(Effect.orDie)
-      yield* test(ThreadReads.of(Context.get(context, ThreadReads)), write, Context.get(context, Database))
-    }).pipe(Effect.scoped)
-
-  type Write = (
-    facts?: ReadonlyArray<FactRow>,
-    over?: {
-      readonly workspace?: string
-      readonly agent?: string
-      readonly status?: string
-      readonly updatedAt?: number
-      readonly attributes?: unknown
-      readonly inputs?: ReadonlyArray<{
-        readonly id: string
-        readonly ord: number
-        readonly state: "pending" | "cancelled"
-        readonly body: string
-      }>
-      readonly waits?: ReadonlyArray<WaitRow>
-      readonly spent?: number
-    }
-  ) => Effect.Effect<string>
-
-  let t1 = "",
-    t2 = "",
-    steer = ""
-  /** Six public events of two turns; the third and sixth rows are private. */
-  let log: ReadonlyArray<FactRow> = []
-  beforeEach(() => {
-    ;[t1, t2, steer] = [freshId("turn"), freshId("turn"), freshId("input")]
-    log = [
-      message(t1, t1),
-      message(t1, steer, { n: 1 }),
-      hidden(t1),
-      completed(t1),
-      message(t2, t2),
-      hidden(t2),
-      message(t2, freshId("input"), { n: 1 }),
-      completed(t2)
-    ]
-  })
-  const seqs = (page: { readonly events: ReadonlyArray<string> } | undefined) =>
-    page?.events.map((text) => decode(text).seq)
-
-  it.live("gives events as the contract says them, text unharmed", () =>
-    world((reads, write) =>
-      Effect.gen(function* () {
-        const threadId = yield* write(log)
-        const page = yield* reads.events({ workspace, threadId, order: "asc", limit: 100 })
-        const events = page?.events.map((text) => decode(text))
-        assert.deepStrictEqual(
-          events?.map((event) => [event.seq, event.type, event.turnId]),
-          [
-            [1, "user_message", t1],
-            [2, "user_message", t1],
-            [3, "turn_completed", t1],
-            [4, "user_message", t2],
-            [5, "user_message", t2],
-            [6, "turn_completed", t2]
-          ]
-        )
-        assert.deepInclude(events?.[0], { content: [{ type: "text", text: "a\u0000\ud800ü" }] })
-        assert.strictEqual(new Set(events?.map((event) => event.eventId)).size, 6)
-        assert.deepStrictEqual([page?.position, page?.lastSeq, page?.seq], [undefined, 6, 6])
-      })
-    )
-  )
-
-  it.live("walks a log in both directions, page by page, whatever is private", () =>
-    world((reads, write) =>
-      Effect.gen(function* () {
-        const threadId = yield* write(log)
-        for (const order of ["asc", "desc"] as const) {
-          for (const turnId of [undefined, t1, t2]) {
-            for (const limit of [1, 2, 3, 6, 7]) {
-              const whole = turnId === t1 ? [1, 2, 3] : turnId === t2 ? [4, 5, 6] : [1, 2, 3, 4, 5, 6]
-              const found: Array<number> = []
-              let position: number | undefined
-              let pages = 0
-              do {
-                const page = yield* reads.events({
-                  workspace,
-                  threadId,
-                  order,
-                  limit,
-                  ...(turnId && { turnId }),
-                  ...(position !== undefined && { position })
-                })
-                found.push(...(seqs(page) ?? []))
-                position = page?.position
-                pages++
-              } while (position !== undefined)
-              assert.deepStrictEqual(found, order === "asc" ? whole : whole.toReversed())
-              assert.strictEqual(pages, Math.ceil(whole.length / limit))
-            }
-          }
-        }
-      })
-    )
-  )
-
-  it.live("tells an empty page from an unknown thread, and asks many in few statements", () =>
-    world((reads, write, db) =>
-      Effect.gen(function* () {
-        const threadId = yield* write(log)
-        const ask = { workspace, threadId, order: "asc" as const, limit: 10 }
-        const before = db.counts.api
-        const pages = yield* Effect.all(
-          [
-            reads.events({ ...ask, afterSeq: 4 }),
-            reads.events({ ...ask, afterSeq: 6 }),
-            reads.events({ ...ask, afterSeq: Number.MAX_SAFE_INTEGER }),
-            reads.events({ ...ask, threadId: freshId("thread") }),
-            reads.events({ ...ask, workspace: freshId("workspace") }),
-            reads.events({ ...ask, turnId: freshId("turn") }),
-            reads.events({ ...ask, turnId: "' or 1=1" }),
-            reads.events({ ...ask, turnId: sibling("turn", steer) }),
-            ...Array.from({ length: 50 }, () => reads.events(ask))
-          ],
-          { concurrency: "unbounded" }
-        )
-        assert.deepStrictEqual(pages.slice(0, 8).map(seqs), [[5, 6], [], [], undefined, undefined, [], [], []])
-        assert.isAtMost(db.counts.api - before, 3)
-      })
-    )
-  )
-
-  it.live("ends a page at 4 MiB, with at least one event", () =>
-    world((reads, write) =>
-      Effect.gen(function* () {
-        const big = (n: number, bytes: number) =>
-          message(t1, freshId("input"), { n, event: JSON.stringify({ modelId: "m".repeat(bytes) }) })
-        const half = limits.pageBytes / 2 - 1_000
-        const threadId = yield* write([
-          big(0, half),
-          big(1, half),
-          big(2, 10),
-          big(3, limits.pageBytes + 10),
-          big(4, 10),
-          big(5, 10)
-        ])
-        const pages: Array<ReadonlyArray<number> | undefined> = []
-        let position: number | undefined
-        do {
-          const page = yield* reads.events({
-            workspace,
-            threadId,
-            order: "asc",
-            limit: 100,
-            ...(position !== undefined && { position })
-          })
-          pages.push(page?.events.map((text) => Number(/^\{"seq":(\d+)/.exec(text)?.[1])))
-          position = page?.position
-        } while (position !== undefined)
-        assert.deepStrictEqual(pages, [[1, 2, 3], [4], [5, 6]])
-      })
-    )
-  )
-
+describe("what the API reads of threads", () => {
   it.live("gives a thread's detail, queue and inputs to its own workspace only", () =>
     world((reads, write) =>
       Effect.gen(function* () {
@@ -274,6 +32,7 @@ describe("what the API reads of threads", async () => {
           }
         ]
         const spender = freshId("agent")
+        const { log, steer, t1 } = twoTurns()
         const threadId = yield* write(log, {
           inputs,
           waits,
@@ -436,5 +195,4 @@ describe("what the API reads of threads", async () => {
       })
     )
   )
-  type ThreadPage = Effect.Success<ReturnType<ThreadReads["Service"]["list"]>>
 })

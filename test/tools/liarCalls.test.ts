@@ -3,33 +3,17 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { setTimeout as sleep } from "node:timers/promises"
 import { Toolsets } from "../../src/tools/Toolsets.ts"
-import { sharedServer } from "../setup/server.ts"
 import { eventually } from "../waiting.ts"
 import { type Lie, sendJson, sendResult, startLiar, stream } from "./liar.ts"
-import {
-  status,
-  hang,
-  destroy,
-  breakOff,
-  html,
-  drip,
-  flood,
-  bomb,
-  nothing,
-  accepted,
-  otherId,
-  emptyStream,
-  silentStream,
-  register
-} from "./lies.ts"
+import { liarStand, lies, status } from "./lies.ts"
 
-const server = await sharedServer()
+const { register, server } = await liarStand()
 
 describe("a call that", () => {
   /** The outcomes of a tool that changes things, and of one that only looks. */
   const called = async (point: string, lie: Lie, timeoutMs = 60_000) => {
     const liar = await startLiar(point, lie)
-    const answer = await register(server, liar.url)
+    const answer = await register(liar.url)
     assert.deepStrictEqual([answer.status, answer.body.toolset.status], [201, "ready"], answer.text)
     const workspace = server.workspaces.alpha
     const outcomes = await server.runtime.runPromise(
@@ -51,11 +35,11 @@ describe("a call that", () => {
     // A tool that only looks is tried once more where nobody knows.
     ["is answered with 500", status(500), unknown, 3],
     ["is answered with 502", status(502), unknown, 3],
-    ["is cut off before the answer", destroy, unknown, 3],
-    ["is cut off within the answer", breakOff, unknown, 3],
-    ["is accepted, and never answered", accepted, unknown, 3],
-    ["is answered by a stream without the answer", emptyStream, unknown, 3],
-    ["is answered with another's answer", otherId, unknown, 3],
+    ["is cut off before the answer", lies.destroy, unknown, 3],
+    ["is cut off within the answer", lies.breakOff, unknown, 3],
+    ["is accepted, and never answered", lies.accepted, unknown, 3],
+    ["is answered by a stream without the answer", lies.emptyStream, unknown, 3],
+    ["is answered with another's answer", lies.otherId, unknown, 3],
     // Both know that nothing was done.
     ["is answered with 503", status(503), both("toolset_unreachable"), 2],
     ["is answered with 429", status(429), both("toolset_unreachable"), 2],
@@ -65,9 +49,9 @@ describe("a call that", () => {
     ["is answered with 403", status(403), both("toolset_unauthorized"), 2],
     // It was answered, with what is no answer.
     ["is answered with 400", status(400), both("tool_error"), 2],
-    ["is answered with a page", html, both("tool_error"), 2],
+    ["is answered with a page", lies.html, both("tool_error"), 2],
     ["is answered with broken JSON", (response) => sendJson(response, '{"jsonrpc":"2.0"'), both("tool_error"), 2],
-    ["is answered with nothing", nothing, both("tool_error"), 2],
+    ["is answered with nothing", lies.nothing, both("tool_error"), 2],
     [
       "is answered with another result",
       (response, { id }) => sendResult(response, id, { content: "text" }),
@@ -87,8 +71,8 @@ describe("a call that", () => {
       both("tool_error"),
       2
     ],
-    ["is answered with more than is read", flood, both("tool_error"), 2],
-    ["is answered with a bomb", bomb, both("tool_error"), 2],
+    ["is answered with more than is read", lies.flood, both("tool_error"), 2],
+    ["is answered with a bomb", lies.bomb, both("tool_error"), 2],
     [
       "is answered with what nests too deep",
       (response, { id }) =>
@@ -112,9 +96,9 @@ describe("a call that", () => {
   }
 
   for (const [what, lie] of [
-    ["is never answered", hang],
-    ["is answered drop by drop", drip],
-    ["is answered by a stream that says nothing", silentStream],
+    ["is never answered", lies.hang],
+    ["is answered drop by drop", lies.drip],
+    ["is answered by a stream that says nothing", lies.silentStream],
     [
       "is answered by pings without an end",
       async (response) => {
@@ -195,7 +179,7 @@ it("a server whose stream to listen on ends at once is not listened to in a loop
     stream(response).raw("retry: 0\n\n")
     response.end()
   })
-  const answer = await register(server, liar.url)
+  const answer = await register(liar.url)
   // A loop goes round in the time of an answer.
   await use(answer.body.toolset.id, 100)
   assert.isAtMost(liar.times(), 3)
@@ -211,7 +195,7 @@ it("a server that announces changes without an end is asked at most once in five
       await sleep(2)
     }
   })
-  const answer = await register(server, liar.url)
+  const answer = await register(liar.url)
   await use(answer.body.toolset.id, 1)
   await eventually(() => announced > 500, "it announces a change again and again")
   assert.isAtMost(liar.asked.filter((name) => name === "tools/list").length, 3)

@@ -1,34 +1,17 @@
 /** Servers that lie, stall, flood and break off when they are registered: it ends, and what is said of them is right. */
 import { assert, describe, it } from "@effect/vitest"
 import { toProviderName } from "../../src/models/toolNames.ts"
-import { sharedServer } from "../setup/server.ts"
 import { type Lie, sendJson, sendResult, startLiar } from "./liar.ts"
 import { fresh } from "../http/toolFixture.ts"
-import {
-  status,
-  hang,
-  destroy,
-  breakOff,
-  html,
-  drip,
-  flood,
-  bomb,
-  nothing,
-  accepted,
-  otherId,
-  emptyStream,
-  silentStream,
-  endlessEvent,
-  register
-} from "./lies.ts"
+import { liarStand, lies, status } from "./lies.ts"
 
-const server = await sharedServer()
+const { register, server } = await liarStand()
 
 /** The toolset of a server with that lie, and what it took. */
 const registered = async (point: string, lie: Lie) => {
   const liar = await startLiar(point, lie)
   const began = performance.now()
-  const answer = await register(server, liar.url)
+  const answer = await register(liar.url)
   await liar.close()
   assert.strictEqual(answer.status, 201, answer.text)
   assert.isBelow(performance.now() - began, 14_000)
@@ -50,7 +33,7 @@ describe("registering a server that", () => {
     ],
     ["redirects", status(302, { location: "http://127.0.0.1:1/secret" }), "unreachable", "redirect"],
     ["redirects to itself", status(307, { location: "/mcp" }), "unreachable", "redirect"],
-    ["answers with a page", html, "unreachable", "does not follow the protocol"],
+    ["answers with a page", lies.html, "unreachable", "does not follow the protocol"],
     ["answers with broken JSON", (response) => sendJson(response, "{"), "unreachable", "does not follow the protocol"],
     [
       "answers with JSON of its own",
@@ -58,15 +41,15 @@ describe("registering a server that", () => {
       "unreachable",
       "does not follow the protocol"
     ],
-    ["answers with nothing", nothing, "unreachable", "does not follow the protocol"],
-    ["accepts, and never answers", accepted, "unreachable", "without an answer"],
-    ["answers another question", otherId, "unreachable", "without an answer"],
-    ["closes the connection", destroy, "unreachable", "connection was lost"],
-    ["breaks off", breakOff, "unreachable", "connection was lost"],
-    ["ends its stream", emptyStream, "unreachable", "without an answer"],
-    ["floods", flood, "unreachable", "larger than"],
-    ["sends a bomb", bomb, "unreachable", "larger than"],
-    ["sends an event without an end", endlessEvent, "unreachable", ""]
+    ["answers with nothing", lies.nothing, "unreachable", "does not follow the protocol"],
+    ["accepts, and never answers", lies.accepted, "unreachable", "without an answer"],
+    ["answers another question", lies.otherId, "unreachable", "without an answer"],
+    ["closes the connection", lies.destroy, "unreachable", "connection was lost"],
+    ["breaks off", lies.breakOff, "unreachable", "connection was lost"],
+    ["ends its stream", lies.emptyStream, "unreachable", "without an answer"],
+    ["floods", lies.flood, "unreachable", "larger than"],
+    ["sends a bomb", lies.bomb, "unreachable", "larger than"],
+    ["sends an event without an end", lies.endlessEvent, "unreachable", ""]
   ] as const satisfies ReadonlyArray<readonly [string, Lie, string, string]>) {
     it(`${what} is 201, and ${expected}`, async () => {
       const { catalogVersion, status, statusReason, toolCount } = await registered("*", lie)
@@ -76,11 +59,11 @@ describe("registering a server that", () => {
   }
 
   for (const [what, point, lie] of [
-    ["never answers", "*", hang],
-    ["drips", "*", drip],
-    ["opens a stream and is silent", "initialize", silentStream],
-    ["does not take note of the beginning", "notifications/initialized", hang],
-    ["never lists", "tools/list", hang]
+    ["never answers", "*", lies.hang],
+    ["drips", "*", lies.drip],
+    ["opens a stream and is silent", "initialize", lies.silentStream],
+    ["does not take note of the beginning", "notifications/initialized", lies.hang],
+    ["never lists", "tools/list", lies.hang]
   ] as const satisfies ReadonlyArray<readonly [string, string, Lie]>) {
     it.concurrent(`${what} is given up after ten seconds`, { timeout: 20_000 }, async () => {
       const { status, statusReason } = await registered(point, lie)
@@ -112,13 +95,13 @@ describe("registering a server that", () => {
   })
 
   it("is not there is unreachable", async () => {
-    const answer = await register(server, "http://127.0.0.1:1/mcp")
+    const answer = await register("http://127.0.0.1:1/mcp")
     assert.deepStrictEqual([answer.status, answer.body.toolset.status], [201, "unreachable"])
     assert.include(answer.body.toolset.statusReason, "ECONNREFUSED")
   })
 
   it("has a name that leads nowhere is unreachable", async () => {
-    const answer = await register(server, "http://nowhere.invalid/mcp")
+    const answer = await register("http://nowhere.invalid/mcp")
     assert.deepStrictEqual([answer.status, answer.body.toolset.status], [201, "unreachable"])
   })
 })
@@ -138,7 +121,7 @@ describe("a list of tools that", () => {
       "is an error",
       (response, { id }) => sendJson(response, { jsonrpc: "2.0", id, error: { code: -32603, message: "\u0000no" } })
     ],
-    ["breaks off", breakOff],
+    ["breaks off", lies.breakOff],
     ["is too large to read", listing([tool({ description: "x".repeat(5 * 1024 * 1024) })])]
   ] as const satisfies ReadonlyArray<readonly [string, Lie]>) {
     it(`${what} leaves the toolset unreachable`, async () => {

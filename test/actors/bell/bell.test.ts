@@ -11,17 +11,9 @@ import { isUnknown, makeRegistry } from "../../../actors/Registry.ts"
 import type { ActorRef } from "../../../src/journal/Journal.ts"
 import { keyOf } from "../../../src/journal/MemoryStore.ts"
 import { freshId } from "../../../src/seed.ts"
-import {
-  asStored,
-  connect,
-  makeWorld,
-  type Misfortune,
-  type Node,
-  pass,
-  settle,
-  startNode,
-  workspace
-} from "../World.ts"
+import { asStored, type Node, startNode } from "../Node.ts"
+import { connect } from "../Wire.ts"
+import { makeWorld, type Misfortune, pass, settle, workspace } from "../World.ts"
 import { chart, type Command, type Context, decide, type Fact, restore, start } from "./chart.ts"
 import { bellKind } from "./kind.ts"
 
