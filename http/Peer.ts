@@ -1,31 +1,25 @@
 /**
- * One open connection: a request of it is answered before the next one is read.
+ * One open connection: a request of it is answered before the next one begins.
  *
- * Node parses all that came in one read at once and starts every request that it finds: one packet can hold
- * two thousand of them. A peer therefore stands between the socket and Node's parser, and passes on piece by piece.
+ * Node parses all that came in one read and starts every request that it finds: one packet can hold two thousand of
+ * them. A peer therefore stands between Node's server and whoever handles its requests, and lets them begin one by one.
  *
- * P1. The handler of a request starts when the answer before it is with the kernel. Answers keep the order of requests.
- * P2. A piece is at most one head, or a body up to its end: of the next request not a byte is parsed.
- * P3. While bytes are held back the socket is not read; at most `heldBytes` of them are held.
- * P4. The event loop turns between two requests of one packet: others are served meanwhile.
- * P5. After `mostInRow` requests none of which has waited for the answer before it, the connection ends with that
+ * P1. The handler of a request begins when the answer before it is with the kernel. Answers keep the order of requests.
+ * P2. While requests wait, the socket is not read: those of one read (64 KiB) wait at most.
+ * P3. The event loop turns between two requests of one read: others are served meanwhile.
+ * P4. After `mostInRow` requests none of which has waited for the answer before it, the connection ends with that
  *     answer, which says so: a probe costs whoever asks nothing, and two thousand in a packet cost us as much as
- *     somebody's work.
- * P6. A body that comes with a request too many is not read where more than `unreadBytes` of it are left, nor parsed
- *     what came of it with the head: the connection ends with the answer, and whoever sends has `partingMs` to read it.
- *     A client that keeps to no rate would have us read a hundred MB a second. Behind any answer Effect's server reads
- *     no more than 256 KiB, of a body in chunks too: where more are left, whoever sends has half a second.
- * P7. A connection on which one request at a time comes costs nothing of this but a search for the end of the head.
+ *     somebody's work. Where twice as many came, it ends without.
+ *     So it does after a request that asks to upgrade it, which is answered as if it had not.
+ * P5. Bytes that are no HTTP are refused behind the answers to what came before them.
+ * P6. A body that comes with a request too many is not read where more than `unreadBytes` of it are left: the
+ *     connection ends with the answer, and whoever sends has `partingMs` to read it. A client that keeps to no rate
+ *     would have us read a hundred MB a second. Behind any answer Effect's server reads no more than 256 KiB, of a body
+ *     in chunks too: where more are left, whoever sends has half a second.
+ * P7. A connection on which one request at a time comes costs nothing of this.
  */
-import type { NonSharedBuffer } from "node:buffer"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
-
-/**
- * A peer that sends more than this ahead of its answers is cut: it takes a client that reads nothing and goes on
- * sending.
- */
-const heldBytes = 256 * 1024
 
 /** A client that pipelines asks again, by another connection, what was not answered (RFC 9112, section 9.3.2). */
 const mostInRow = 100
@@ -36,18 +30,25 @@ const partingMs = 1_000
 /** Why a connection is ended by its peer. */
 export type CutReason = "pipelined" | "body_refused"
 
-/** Pieces passed on before the event loop turns. */
-const piecesAtOnce = 32
-
-const endOfHead = "\r\n\r\n"
+/** A request that Node has found, and what lets its handler begin. */
+interface Found {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly begin: () => void
+}
 
 const peers = new WeakMap<object, Peer>()
 
 /** The peer of a socket, or of a request's socket. */
 export const peerOf = (socket: object): Peer | undefined => peers.get(socket)
 
+/** Bytes of its body as its head announces them; undefined where only its end will tell. */
+export const announcedBytes = ({ headers }: IncomingMessage) =>
+  headers["transfer-encoding"] === undefined ? Number(headers["content-length"] ?? 0) : undefined
+
 export class Peer {
   readonly socket: Socket
+  readonly openedAt = performance.now()
   /** The credential of the request under way, once it is known to be good. */
   keyId: string | undefined
   /** The last good credential that came by it. */
@@ -60,55 +61,51 @@ export class Peer {
   untaken: { readonly response: ServerResponse; readonly bytes: number; readonly since: number } | undefined
   /** The answer is an event stream, which has its own rule for readers that stall. */
   streaming = false
-  private readonly parse: (piece: NonSharedBuffer) => void
   private readonly onCut: (why: CutReason) => void
-  private held: NonSharedBuffer | undefined
-  private turning = false
+  /** Requests that wait for the answer before them. */
+  private readonly line: Array<Found> = []
   /** Requests of which each came before the answer to the one before it. */
   private inRow = 0
-  /** The request under way is its last: what comes behind it is read, so that the end is no reset, and let go. */
-  private ending = false
-  /** Bytes of the body that are still to come, where its length was announced. */
-  private bodyLeft: number | undefined
-  /** The last bytes of a piece that may hold the beginning of `endOfHead`. */
-  private tail = ""
+  /** What is refused behind all answers (P5). */
+  private refuse: (() => void) | undefined
+  /** Bytes that had been read when the request under way began. */
+  private readBefore = 0
 
-  /**
-   * Takes the socket over from Node's server, which has just set its parser up on it. `onCut` is called when P3, P5 or
-   * P6 ends it.
-   */
+  /** `onCut` is called when P4 or P6 ends it. */
   constructor(socket: Socket, onCut: (why: CutReason) => void) {
-    const [parse] = socket.listeners("data")
-    if (parse === undefined) throw new Error("Node's HTTP server no longer listens to its sockets' data")
     this.socket = socket
-    this.parse = (piece) => {
-      parse.call(socket, piece)
-    }
     this.onCut = onCut
-    socket.removeAllListeners("data")
-    // Node stops reading the socket behind JavaScript's back as soon as anybody listens.
-    socket.on("data", (bytes) => {
-      // Node refuses encodings on these sockets.
-      if (typeof bytes !== "string") this.take(bytes)
+    // Node has sockets read again whenever it has found a request without a body.
+    socket.on("resume", () => {
+      if (this.isHeld) this.hold()
     })
     peers.set(socket, this)
   }
 
-  /** Node has found a request, and starts it now. */
-  start(request: IncomingMessage, response: ServerResponse) {
-    this.request = request
-    this.response = response
-    this.keyId = undefined
-    this.streaming = false
-    this.tail = ""
-    this.bodyLeft =
-      request.headers["transfer-encoding"] === undefined ? Number(request.headers["content-length"] ?? 0) : undefined
-    response.on("close", this.answered)
-    this.inRow++
-    if (this.inRow < mostInRow) return
-    this.ending = true
-    this.onCut("pipelined")
-    response.shouldKeepAlive = false
+  /** Node has found a request: it begins, or waits for the answers before it. */
+  found(next: Found) {
+    if (this.socket.destroyed) return
+    this.inRow = this.isIdle && this.inRow < mostInRow ? 1 : this.inRow + 1
+    if (this.inRow === mostInRow) this.onCut("pipelined")
+    // Node's parser loses what came in one read behind a request that would have its connection upgraded.
+    if (next.request.headers.upgrade !== undefined) this.inRow = Math.max(this.inRow, mostInRow)
+    if (this.inRow === mostInRow) next.response.shouldKeepAlive = false
+    // Behind its last request nothing begins; Node keeps what it has found until the connection ends.
+    if (this.inRow > 2 * mostInRow) this.socket.destroy()
+    if (this.inRow > mostInRow) return
+    if (this.response === undefined && this.line.length === 0) return this.start(next)
+    this.line.push(next)
+    this.hold()
+  }
+
+  /** What came on it is no HTTP: `refuse` ends it, behind the answers to what came before (P5). */
+  garbled(refuse: () => void) {
+    const last = this.line.at(-1)
+    // A request whose own body is garbled has the refusal for its answer.
+    if (last?.request.complete === false) this.line.pop()
+    if (last === undefined && (this.response === undefined || this.receiving)) return refuse()
+    this.refuse = refuse
+    this.hold()
   }
 
   /** Its request came with that credential, which is good. */
@@ -119,7 +116,12 @@ export class Peer {
 
   /** Nothing is under way on it and nothing waits, a head that has not ended aside. */
   get isIdle() {
-    return this.request === undefined && this.response === undefined && this.held === undefined
+    return this.response === undefined && !this.receiving && this.line.length === 0
+  }
+
+  /** Whether it is not to be read now. */
+  private get isHeld() {
+    return this.line.length > 0 || this.refuse !== undefined
   }
 
   /** Whether its request's body is still on its way. */
@@ -127,19 +129,21 @@ export class Peer {
     return this.request !== undefined && !this.request.complete
   }
 
-  /** Whether its request has a body at all, or may have. */
-  get announcesBody() {
-    return this.bodyLeft !== 0
-  }
-
   /** P6: its request is one too many, with a body of which too much is left. */
   private get isUnread() {
-    return (
-      this.response?.headersSent === true &&
-      this.response.statusCode === 429 &&
-      this.receiving &&
-      (this.bodyLeft ?? 0) > unreadBytes
-    )
+    const { request, response, socket } = this
+    if (request?.complete !== false || response?.headersSent !== true || response.statusCode !== 429) return false
+    return (announcedBytes(request) ?? 0) - (socket.bytesRead - this.readBefore) > unreadBytes
+  }
+
+  private start({ begin, request, response }: Found) {
+    this.request = request
+    this.response = response
+    this.keyId = undefined
+    this.streaming = false
+    this.readBefore = this.socket.bytesRead
+    response.on("close", this.answered)
+    begin()
   }
 
   private readonly answered = () => {
@@ -147,7 +151,23 @@ export class Peer {
     this.response = undefined
     if (isUnread) return this.part()
     if (this.request?.complete === true) this.request = undefined
-    if (this.held !== undefined) this.turn()
+    if (this.line.length > 0) setImmediate(this.turn)
+    else this.refuse?.()
+  }
+
+  private readonly turn = () => {
+    const next = this.line.shift()
+    if (next === undefined || this.socket.destroyed) return
+    this.start(next)
+    if (!this.isHeld) this.socket.emit("resume")
+  }
+
+  /**
+   * Node's server reads its sockets past their streams. It stops and goes on by what they say, whichever way the stream
+   * flows.
+   */
+  private hold() {
+    this.socket.emit("pause")
   }
 
   /** P6. Closed at once, the connection would be reset before the answer is read. */
@@ -155,91 +175,11 @@ export class Peer {
     // Whoever has left, or was cut for another reason, needs no time to read.
     if (this.socket.destroyed) return
     this.onCut("body_refused")
+    // Node's server gives up its socket's bytes to whoever listens.
+    this.socket.on("data", () => undefined)
     this.socket.removeAllListeners("data")
     this.socket.pause()
     this.socket.end()
     setTimeout(() => this.socket.destroy(), partingMs).unref()
-  }
-
-  private take(bytes: NonSharedBuffer) {
-    // Node's own reading of bodies resumes the socket now and then.
-    if (this.held === undefined) {
-      if (this.isIdle) this.inRow = 0
-      this.pass(bytes)
-    } else this.hold(Buffer.concat([this.held, bytes]))
-  }
-
-  private pass(bytes: NonSharedBuffer) {
-    let rest = bytes
-    for (let pieces = 0; rest.length > 0 && !this.socket.destroyed; pieces++) {
-      if (this.ending && !this.receiving) return
-      if (this.isUnread) {
-        this.socket.pause()
-        return
-      }
-      if (this.response !== undefined && !this.receiving) return this.hold(rest)
-      if (pieces === piecesAtOnce) {
-        this.hold(rest)
-        return this.turn()
-      }
-      const end = this.receiving && this.bodyLeft !== undefined ? this.endOfBody(rest) : this.endOfLines(rest)
-      const piece = end === rest.length ? rest : rest.subarray(0, end)
-      rest = rest.subarray(end)
-      this.parse(piece)
-    }
-    // A request whose body ended after its answer.
-    if (this.response === undefined && !this.receiving) this.request = undefined
-  }
-
-  private hold(bytes: NonSharedBuffer) {
-    this.held = bytes
-    this.socket.pause()
-    if (bytes.length > heldBytes) {
-      this.onCut("pipelined")
-      this.socket.destroy()
-    }
-  }
-
-  /** Goes on with what was held, once the event loop has turned (P4). */
-  private turn() {
-    if (this.turning) return
-    this.turning = true
-    setImmediate(() => {
-      this.turning = false
-      const bytes = this.held
-      if (bytes === undefined || this.socket.destroyed) return
-      this.held = undefined
-      this.pass(bytes)
-      if (this.held === undefined) this.socket.resume()
-    })
-  }
-
-  private endOfBody(bytes: NonSharedBuffer) {
-    const left = this.bodyLeft ?? 0
-    if (left === 0 || left >= bytes.length) {
-      this.bodyLeft = Math.max(0, left - bytes.length)
-      return bytes.length
-    }
-    this.bodyLeft = 0
-    return left
-  }
-
-  /** Where a head ends, or a body in chunks may: after an empty line, even where that began in the piece before. */
-  private endOfLines(bytes: NonSharedBuffer) {
-    if (this.tail !== "") {
-      const at = (this.tail + bytes.toString("latin1", 0, 3)).indexOf(endOfHead)
-      if (at !== -1) {
-        const end = at + endOfHead.length - this.tail.length
-        this.tail = ""
-        return end
-      }
-    }
-    const at = bytes.indexOf(endOfHead, 0, "latin1")
-    if (at !== -1) {
-      this.tail = ""
-      return at + endOfHead.length
-    }
-    this.tail = (this.tail + bytes.toString("latin1", Math.max(0, bytes.length - 3))).slice(-3)
-    return bytes.length
   }
 }

@@ -10,10 +10,10 @@
  *     408 if nothing was answered yet. Time in which we do not read what came does not count.
  * C4. No request costs a timer: Node's own one for each socket, and one sweep over open connections.
  */
-import type { IncomingMessage, Server, ServerResponse } from "node:http"
+import { IncomingMessage, type Server, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import { connectionsCut, connectionsOpen, connectionsRefused, record } from "../src/telemetry/metrics.ts"
-import { Peer, peerOf } from "./Peer.ts"
+import { announcedBytes, Peer, peerOf } from "./Peer.ts"
 
 export interface Pace {
   readonly connections: number
@@ -46,6 +46,9 @@ interface Arrival {
   window: number
 }
 
+/** Events of Node's server with which a request begins. */
+const startsRequest: ReadonlySet<string> = new Set(["request", "checkContinue"])
+
 /**
  * Bytes written to the socket that the kernel has not taken. Of one long write `writableLength` tells nothing before its
  * end; the handle knows, and Node's own timers of sockets go by it.
@@ -75,21 +78,34 @@ export class Peers {
     server.maxConnections = this.pace.connections + this.batch
     server.on("drop", () => record(connectionsRefused))
     server.on("connection", (socket: Socket) => this.welcome(socket))
-    const start = (request: IncomingMessage, response: ServerResponse) => {
-      const peer = peerOf(request.socket)
-      if (peer === undefined) return
-      peer.start(request, response)
-      // Whether the body came with its head is known at the next sweep at the latest.
-      if (!request.complete && peer.announcesBody) this.arriving.set(peer, undefined)
-    }
-    server.prependListener("request", start)
-    server.prependListener("checkContinue", start)
+    // What is emitted goes to all listeners at once: nobody but the emitter can put it off.
+    const emit = server.emit.bind(server)
+    Object.defineProperty(server, "emit", {
+      value: (event: string, ...details: ReadonlyArray<unknown>) => {
+        const [request, response] = details
+        if (!startsRequest.has(event) || !(request instanceof IncomingMessage) || !(response instanceof ServerResponse))
+          return emit(event, ...details)
+        this.found(request, response, () => emit(event, ...details))
+        return true
+      }
+    })
     // Whoever waits for news, and has nothing to read, may wait: answers have the sweep.
     server.setTimeout(this.pace.idleMs, (socket: Socket) => {
       if (peerOf(socket)?.response === undefined) socket.destroy()
     })
     const timer = setInterval(() => this.sweep(performance.now()), this.pace.sweepMs).unref()
     server.on("close", () => clearInterval(timer))
+  }
+
+  private found(request: IncomingMessage, response: ServerResponse, handle: () => void) {
+    const peer = peerOf(request.socket)
+    if (peer === undefined) return handle()
+    const begin = () => {
+      // Whether the body came with its head is known at the next sweep at the latest.
+      if (announcedBytes(request) !== 0) this.arriving.set(peer, undefined)
+      handle()
+    }
+    peer.found({ request, response, begin })
   }
 
   /** C1: how many make room at once, so that all are looked through once for many new ones. */

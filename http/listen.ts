@@ -13,6 +13,7 @@ import { HttpRouter } from "effect/http"
 import { createServer, type Server } from "node:http"
 import type { Socket } from "node:net"
 import { leanServer } from "./lean.ts"
+import { peerOf } from "./Peer.ts"
 import { type Pace, paceDefaults, Peers } from "./Peers.ts"
 import { Room, roomDefaults, type RoomOptions } from "./Room.ts"
 
@@ -68,7 +69,11 @@ export const makeServer = (peers: Peers) => {
     optimizeEmptyRequests: true,
     shouldUpgradeCallback: () => false
   })
-  server.on("clientError", refuseClient)
+  server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
+    const peer = peerOf(socket)
+    if (peer === undefined) refuseClient(error, socket)
+    else peer.garbled(() => refuseClient(error, socket))
+  })
   // Expectations that nobody knows may be ignored (RFC 9110, 10.1.1); Node would answer them past the peer.
   server.on("checkExpectation", (request, response) => server.emit("request", request, response))
   peers.attend(server)

@@ -98,7 +98,7 @@ const figures: ReadonlyArray<readonly [document: string, says: string, source: s
   ["docs/operations.md", "8 million characters", "actors/layer.ts", "tailCharacters = 8_000_000"],
   ["docs/operations.md", "two for whole logs, three for all else", "src/database/Database.ts", "options.logs ?? 2"],
   ["docs/architecture.md", "at most 16 KiB", "src/outbound/pools.ts", "maxHeaderSize: 16 * 1024"],
-  ["docs/operations.md", "256 KiB a connection", "http/Peer.ts", "heldBytes = 256 * 1024"],
+  ["docs/operations.md", "answer before them | 100 a connection", "http/Peer.ts", "mostInRow = 100"],
   ["docs/operations.md", "commands in a mailbox, by thread | 256", "actors/Host.ts", "mailboxCapacity = 256"],
   ["docs/operations.md", "actors of a kind in memory, by node | 10,000", "actors/layer.ts", "mostActors = 10_000"],
   ["docs/operations.md", "sessions with MCP servers | 256", "src/tools/mcp/Sessions.ts", "Sessions.layerOf(256)"],
