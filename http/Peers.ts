@@ -3,9 +3,9 @@
  *
  * C1. Above `connections` those on which nothing is under way make room: whoever has the most of them loses the oldest,
  *     and all that came with no good credential are one. Where there are none, the new one is closed at once.
- * C2. A connection ends when the kernel has taken nothing of its answer for `answerMs`, however much more is sent on it,
- *     or when no request comes on it for `idleMs`. Streams keep their own rule. The kernel takes bytes in lumps of some
- *     40 KB: a reader of 1 KiB a second is seen every 40 s.
+ * C2. A connection ends when the kernel has taken nothing of its answer for `answerMs`, however much more is sent on
+ *     it, or when no request comes on it for `idleMs`. Streams keep their own rule. The kernel takes bytes in lumps of
+ *     some 40 KB: a reader of 1 KiB a second is seen every 40 s.
  * C3. A connection ends when nothing of its body comes for `silenceMs`, or less than `windowBytes` in `windowMs`: with
  *     408 if nothing was answered yet. Time in which we do not read what came does not count.
  * C4. No request costs a timer: Node's own one for each socket, and one sweep over open connections.
@@ -50,8 +50,8 @@ interface Arrival {
 const startsRequest: ReadonlySet<string> = new Set(["request", "checkContinue"])
 
 /**
- * Bytes written to the socket that the kernel has not taken. Of one long write `writableLength` tells nothing before its
- * end; the handle knows, and Node's own timers of sockets go by it.
+ * Bytes written to the socket that the kernel has not taken. Of one long write `writableLength` tells nothing before
+ * its end; the handle knows, and Node's own timers of sockets go by it.
  */
 const untakenOf = (socket: Socket) => {
   const handle: unknown = "_handle" in socket ? socket._handle : undefined

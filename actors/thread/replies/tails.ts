@@ -9,11 +9,12 @@
  */
 import { LRUCache } from "lru-cache"
 
+/** What is put is weighed once: a tail that has grown is another one, with the same texts. */
 interface Tail {
   /** seq of the first text. */
-  first: number
-  texts: Array<string>
-  characters: number
+  readonly first: number
+  readonly texts: Array<string>
+  readonly characters: number
 }
 
 const charactersPerThread = 16_384
@@ -33,19 +34,20 @@ export class Tails {
   /** After a commit: `seq` is that of the first of `texts`. */
   committed(threadId: string, seq: number, texts: ReadonlyArray<string>) {
     const known = this.kept.peek(threadId)
-    // A tail that has grown is weighed again only where it is put anew.
-    this.kept.delete(threadId)
     const follows = known !== undefined && known.first + known.texts.length === seq
-    const tail = follows ? known : { first: seq, texts: [], characters: perThread }
+    const kept = follows ? known.texts : []
+    let first = follows ? known.first : seq
+    let characters = follows ? known.characters : perThread
     for (const text of texts) {
-      tail.texts.push(text)
-      tail.characters += text.length + perText
+      kept.push(text)
+      characters += text.length + perText
     }
-    while (tail.characters > charactersPerThread) {
-      tail.characters -= (tail.texts.shift()?.length ?? 0) + perText
-      tail.first++
+    while (characters > charactersPerThread) {
+      characters -= (kept.shift()?.length ?? 0) + perText
+      first++
     }
-    if (tail.texts.length > 0) this.kept.set(threadId, tail)
+    if (kept.length > 0) this.kept.set(threadId, { first, texts: kept, characters })
+    else this.kept.delete(threadId)
   }
 
   /** The events after `afterSeq`, if they are kept up to `lastSeq` and are at most `limit`. */
