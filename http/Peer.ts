@@ -156,8 +156,9 @@ export class Peer {
   }
 
   private readonly turn = () => {
+    if (this.socket.destroyed) return
     const next = this.line.shift()
-    if (next === undefined || this.socket.destroyed) return
+    if (next === undefined) return this.refuse?.()
     this.start(next)
     if (!this.isHeld) this.socket.emit("resume")
   }
