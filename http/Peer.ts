@@ -9,20 +9,28 @@
  * P3. The event loop turns between two requests of one read: others are served meanwhile.
  * P4. After `mostInRow` requests none of which has waited for the answer before it, the connection ends with that
  *     answer, which says so: a probe costs whoever asks nothing, and two thousand in a packet cost us as much as
- *     somebody's work. Where twice as many came, it ends without.
- *     So it does after a request that asks to upgrade it, which is answered as if it had not.
+ *     somebody's work. Where more than twice as many come in one read, it ends at once. A request that asks to upgrade
+ *     its connection is answered as if it had not, and that answer is the last as well.
  * P5. Bytes that are no HTTP are refused behind the answers to what came before them.
- * P6. A body that comes with a request too many is not read where more than `unreadBytes` of it are left: the
- *     connection ends with the answer, and whoever sends has `partingMs` to read it. A client that keeps to no rate
- *     would have us read a hundred MB a second. Behind any answer Effect's server reads no more than 256 KiB, of a body
- *     in chunks too: where more are left, whoever sends has half a second.
- * P7. A connection on which one request at a time comes costs nothing of this.
+ * P6. A body that comes with a request too many is not read where more than `unreadBytes` of it are left, those that
+ *     came with its head included: the connection ends with the answer, and whoever sends has `partingMs` to read it. A
+ *     client that keeps to no rate would have us read a hundred MB a second. Behind any answer Effect's server reads no
+ *     more than 256 KiB, of a body in chunks too: where more are left, whoever sends has half a second.
+ * P7. Requests that wait take memory before anybody knows whose they are. Of all connections together so many wait as
+ *     `mostWaiting` says; the connection that brings one more ends.
+ * P8. A connection on which one request at a time comes costs nothing of this.
  */
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 
 /** A client that pipelines asks again, by another connection, what was not answered (RFC 9112, section 9.3.2). */
 const mostInRow = 100
+
+/** Some 30 MB, at 3 KB each. */
+const mostWaiting = 10_000
+
+/** Of a body in chunks one read holds ten thousand pieces: such a request counts as so many. */
+const chunkedWeight = 500
 
 const unreadBytes = 128 * 1024
 const partingMs = 1_000
@@ -39,12 +47,19 @@ interface Found {
 
 const peers = new WeakMap<object, Peer>()
 
+/** What waits on all connections of a listener, by weight (P7). */
+export interface LineWeight {
+  weight: number
+}
+
 /** The peer of a socket, or of a request's socket. */
 export const peerOf = (socket: object): Peer | undefined => peers.get(socket)
 
 /** Bytes of its body as its head announces them; undefined where only its end will tell. */
 export const announcedBytes = ({ headers }: IncomingMessage) =>
   headers["transfer-encoding"] === undefined ? Number(headers["content-length"] ?? 0) : undefined
+
+const weightOf = ({ request }: Found) => (announcedBytes(request) === undefined ? chunkedWeight : 1)
 
 export class Peer {
   readonly socket: Socket
@@ -53,31 +68,37 @@ export class Peer {
   keyId: string | undefined
   /** The last good credential that came by it. */
   lastKeyId: string | undefined
-  /** The request under way; it goes when it has arrived and was answered. */
+  /** The request under way; the last one where its body ended after its answer. */
   request: IncomingMessage | undefined
   /** The answer that is not finished yet. */
   response: ServerResponse | undefined
-  /** How many bytes of which answer the kernel had not taken, and since when it has been as many. Monotonic ms. */
-  untaken: { readonly response: ServerResponse; readonly bytes: number; readonly since: number } | undefined
+  /** How much the kernel had taken when which answer was looked at, and since when it is no more. Monotonic ms. */
+  taken: { readonly response: ServerResponse; readonly bytes: number; readonly since: number } | undefined
   /** The answer is an event stream, which has its own rule for readers that stall. */
   streaming = false
   private readonly onCut: (why: CutReason) => void
+  private readonly waiting: LineWeight
   /** Requests that wait for the answer before them. */
   private readonly line: Array<Found> = []
   /** Requests of which each came before the answer to the one before it. */
   private inRow = 0
   /** What is refused behind all answers (P5). */
   private refuse: (() => void) | undefined
-  /** Bytes that had been read when the request under way began. */
+  /** Bytes that had been read when the request under way began, with what its read brought of its body. */
   private readBefore = 0
 
-  /** `onCut` is called when P4 or P6 ends it. */
-  constructor(socket: Socket, onCut: (why: CutReason) => void) {
+  /** `onCut` is called when P4, P6 or P7 ends it; not for a request that asks for an upgrade. */
+  constructor(socket: Socket, waiting: LineWeight, onCut: (why: CutReason) => void) {
     this.socket = socket
+    this.waiting = waiting
     this.onCut = onCut
-    // Node has sockets read again whenever it has found a request without a body.
+    // Node has sockets read again whenever it has found a request without a body. Its own listener comes first, as
+    // Node's listener of connections does: this one undoes it.
     socket.on("resume", () => {
       if (this.isHeld) this.hold()
+    })
+    socket.once("close", () => {
+      for (const found of this.line.splice(0)) waiting.weight -= weightOf(found)
     })
     peers.set(socket, this)
   }
@@ -94,15 +115,28 @@ export class Peer {
     if (this.inRow > 2 * mostInRow) this.socket.destroy()
     if (this.inRow > mostInRow) return
     if (this.response === undefined && this.line.length === 0) return this.start(next)
+    this.wait(next)
+  }
+
+  private wait(next: Found) {
     this.line.push(next)
+    this.waiting.weight += weightOf(next)
     this.hold()
+    if (this.waiting.weight <= mostWaiting) return
+    this.onCut("pipelined")
+    this.socket.destroy()
+  }
+
+  private unwait(found: Found | undefined) {
+    if (found !== undefined) this.waiting.weight -= weightOf(found)
+    return found
   }
 
   /** What came on it is no HTTP: `refuse` ends it, behind the answers to what came before (P5). */
   garbled(refuse: () => void) {
     const last = this.line.at(-1)
     // A request whose own body is garbled has the refusal for its answer.
-    if (last?.request.complete === false) this.line.pop()
+    if (last?.request.complete === false) this.unwait(this.line.pop())
     if (last === undefined && (this.response === undefined || this.receiving)) return refuse()
     this.refuse = refuse
     this.hold()
@@ -120,7 +154,7 @@ export class Peer {
   }
 
   /** Whether it is not to be read now. */
-  private get isHeld() {
+  get isHeld() {
     return this.line.length > 0 || this.refuse !== undefined
   }
 
@@ -130,7 +164,7 @@ export class Peer {
   }
 
   /** P6: its request is one too many, with a body of which too much is left. */
-  private get isUnread() {
+  private get isTooLong() {
     const { request, response, socket } = this
     if (request?.complete !== false || response?.headersSent !== true || response.statusCode !== 429) return false
     return (announcedBytes(request) ?? 0) - (socket.bytesRead - this.readBefore) > unreadBytes
@@ -147,25 +181,32 @@ export class Peer {
   }
 
   private readonly answered = () => {
-    const isUnread = this.isUnread
+    const { isTooLong } = this
     this.response = undefined
-    if (isUnread) return this.part()
+    if (isTooLong) return this.part()
     if (this.request?.complete === true) this.request = undefined
     if (this.line.length > 0) setImmediate(this.turn)
-    else this.refuse?.()
+    else this.refuseRest()
   }
 
   private readonly turn = () => {
     if (this.socket.destroyed) return
-    const next = this.line.shift()
-    if (next === undefined) return this.refuse?.()
+    const next = this.unwait(this.line.shift())
+    if (next === undefined) return this.refuseRest()
     this.start(next)
     if (!this.isHeld) this.socket.emit("resume")
   }
 
+  /** P5, behind all answers. */
+  private refuseRest() {
+    if (this.refuse === undefined) return
+    this.refuse()
+    this.leave()
+  }
+
   /**
-   * Node's server reads its sockets past their streams. It stops and goes on by what they say, whichever way the stream
-   * flows.
+   * Node's server reads the socket's handle itself, past the stream. The events `pause` and `resume` stop and start
+   * that reading; the stream's methods of these names would change what the stream does as well.
    */
   private hold() {
     this.socket.emit("pause")
@@ -181,6 +222,11 @@ export class Peer {
     this.socket.removeAllListeners("data")
     this.socket.pause()
     this.socket.end()
+    this.leave()
+  }
+
+  /** The end of a connection that is not read: nobody would see that the client has left. */
+  private leave() {
     setTimeout(() => this.socket.destroy(), partingMs).unref()
   }
 }

@@ -4,8 +4,9 @@
  * C1. Above `connections` those on which nothing is under way make room: whoever has the most of them loses the oldest,
  *     and all that came with no good credential are one. Where there are none, the new one is closed at once.
  * C2. A connection ends when the kernel has taken nothing of its answer for `answerMs`, however much more is sent on
- *     it, or when no request comes on it for `idleMs`. Streams keep their own rule. The kernel takes bytes in lumps of
- *     some 40 KB: a reader of 1 KiB a second is seen every 40 s.
+ *     it, or when its first request does not come within `idleMs`. Behind an answer the next request has the
+ *     `keepAliveTimeout` of listen.ts. Streams keep their own rule. The kernel takes bytes in lumps of some 40 KB: a
+ *     reader of 1 KiB a second is seen every 40 s.
  * C3. A connection ends when nothing of its body comes for `silenceMs`, or less than `windowBytes` in `windowMs`: with
  *     408 if nothing was answered yet. Time in which we do not read what came does not count.
  * C4. No request costs a timer: Node's own one for each socket, and one sweep over open connections.
@@ -13,7 +14,7 @@
 import { IncomingMessage, type Server, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import { connectionsCut, connectionsOpen, connectionsRefused, record } from "../src/telemetry/metrics.ts"
-import { announcedBytes, Peer, peerOf } from "./Peer.ts"
+import { announcedBytes, Peer, peerOf, type LineWeight } from "./Peer.ts"
 
 export interface Pace {
   readonly connections: number
@@ -49,27 +50,39 @@ interface Arrival {
 /** Events of Node's server with which a request begins. */
 const startsRequest: ReadonlySet<string> = new Set(["request", "checkContinue"])
 
+/** An HTTP/1.1 request names its host (RFC 9112, section 3.2). */
+const lacksHost = ({ headers, httpVersion }: IncomingMessage) => httpVersion === "1.1" && headers.host === undefined
+
 /**
- * Bytes written to the socket that the kernel has not taken. Of one long write `writableLength` tells nothing before
- * its end; the handle knows, and Node's own timers of sockets go by it.
+ * Bytes written to the socket that the kernel has taken. Of one long write `writableLength` tells nothing before its
+ * end; the handle knows, and Node's own timers of sockets go by it. What waits tells less: it may be as much as it was
+ * long ago, though all of that was taken.
  */
-const untakenOf = (socket: Socket) => {
+const takenOf = (socket: Socket) => {
   const handle: unknown = "_handle" in socket ? socket._handle : undefined
-  const queued =
-    typeof handle === "object" && handle !== null && "writeQueueSize" in handle ? handle.writeQueueSize : undefined
-  return socket.writableLength + (typeof queued === "number" ? queued : 0)
+  if (typeof handle !== "object" || handle === null || !("writeQueueSize" in handle && "bytesWritten" in handle))
+    return socket.bytesWritten - socket.writableLength
+  return Number(handle.bytesWritten) - Number(handle.writeQueueSize)
+}
+
+/** What is said to clients by whoever knows how errors look. */
+export interface Refusals {
+  /** To a body that does not come (C3). */
+  readonly tooSlow: (socket: Socket) => void
+  /** To a request that names no host. */
+  readonly hostless: (response: ServerResponse) => void
 }
 
 export class Peers {
   readonly open = new Set<Peer>()
   private readonly arriving = new Map<Peer, Arrival | undefined>()
   private readonly pace: Pace
-  private readonly tooSlow: (socket: Socket) => void
+  private readonly refusals: Refusals
+  private readonly waiting: LineWeight = { weight: 0 }
 
-  /** `tooSlow` answers a body that does not come (C3). */
-  constructor(pace: Pace, tooSlow: (socket: Socket) => void) {
+  constructor(pace: Pace, refusals: Refusals) {
     this.pace = pace
-    this.tooSlow = tooSlow
+    this.refusals = refusals
   }
 
   /** Attaches to a server that does not listen yet. */
@@ -85,7 +98,10 @@ export class Peers {
         const [request, response] = details
         if (!startsRequest.has(event) || !(request instanceof IncomingMessage) || !(response instanceof ServerResponse))
           return emit(event, ...details)
-        this.found(request, response, () => emit(event, ...details))
+        this.found(request, response, () => {
+          if (lacksHost(request)) this.refusals.hostless(response)
+          else emit(event, ...details)
+        })
         return true
       }
     })
@@ -113,8 +129,8 @@ export class Peers {
     return Math.ceil(this.pace.connections / 100)
   }
 
-  /** C1: whether somebody made room. */
-  private makeRoom() {
+  /** C1: closes idle connections, `batch` of them at once; whether there were any. */
+  private evictIdle() {
     const idle = new Map<string, Array<Peer>>()
     let most: Array<Peer> = []
     for (const peer of this.open) {
@@ -133,12 +149,12 @@ export class Peers {
   }
 
   private welcome(socket: Socket) {
-    if (this.open.size >= this.pace.connections && !this.makeRoom()) {
+    if (this.open.size >= this.pace.connections && !this.evictIdle()) {
       record(connectionsRefused)
       socket.destroy()
       return
     }
-    const peer = new Peer(socket, (reason) => record(connectionsCut.with({ reason })))
+    const peer = new Peer(socket, this.waiting, (reason) => record(connectionsCut.with({ reason })))
     this.open.add(peer)
     record(connectionsOpen, this.open.size)
     socket.once("close", () => {
@@ -157,17 +173,17 @@ export class Peers {
   private lookAtAnswer(peer: Peer, now: number) {
     const { response, socket } = peer
     if (response === undefined || peer.streaming || socket.writableLength === 0) return
-    const bytes = untakenOf(socket)
-    if (peer.untaken?.response !== response || peer.untaken.bytes !== bytes) {
-      peer.untaken = { response, bytes, since: now }
-    } else if (now - peer.untaken.since >= this.pace.answerMs) this.cut(peer, "unread")
+    const bytes = takenOf(socket)
+    if (peer.taken?.response !== response || peer.taken.bytes !== bytes) {
+      peer.taken = { response, bytes, since: now }
+    } else if (now - peer.taken.since >= this.pace.answerMs) this.cut(peer, "unread")
   }
 
   private cut(peer: Peer, reason: "unread" | "slow_body") {
     this.arriving.delete(peer)
     record(connectionsCut.with({ reason }))
     if (reason === "unread" || peer.response === undefined || peer.response.headersSent) peer.socket.destroy()
-    else this.tooSlow(peer.socket)
+    else this.refusals.tooSlow(peer.socket)
   }
 
   /** C3. */
@@ -178,8 +194,9 @@ export class Peers {
       return
     }
     const heard = socket.bytesRead
-    const isUnread = request.readableLength > 0 || socket.isPaused()
-    if (seen?.request !== request || isUnread) {
+    // What came and is not read yet is our delay.
+    const isOurs = request.readableLength > 0 || socket.isPaused()
+    if (seen?.request !== request || isOurs) {
       this.arriving.set(peer, { request, heardAt: now, heard, windowAt: now, window: heard })
       return
     }

@@ -3,14 +3,15 @@
  *
  * N1. Bytes that are no HTTP get an ErrorResponse too, and the connection is closed.
  * N2. Connections are peers: one request of each at a time, at a least pace (Peer.ts, Peers.ts, Room.ts).
- * N3. Nothing is upgraded: a request that asks for it is answered as if it had not.
+ * N3. Nothing is upgraded: a request that asks for it is answered as if it had not. Node ends the connection of a
+ *     CONNECT at once, without an answer.
  * N4. When the scope closes, no new connection is taken, idle ones are closed, and requests under way
  *     have `drainSeconds` to end.
  */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Effect, Layer } from "effect"
 import { HttpRouter } from "effect/http"
-import { createServer, type Server } from "node:http"
+import { createServer, type Server, type ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import { leanServer } from "./lean.ts"
 import { peerOf } from "./Peer.ts"
@@ -28,8 +29,10 @@ export interface Listener {
   readonly room?: Partial<RoomOptions>
 }
 
+const invalid = (message: string) => JSON.stringify({ error: "invalid_request", message })
+
 const malformed = (status: string, message: string) => {
-  const body = JSON.stringify({ error: "invalid_request", message })
+  const body = invalid(message)
   return (
     `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ` +
     `${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`
@@ -58,6 +61,13 @@ const refuseSlow = (socket: Socket) => {
   socket.destroySoon()
 }
 
+const refuseHostless = (response: ServerResponse) => {
+  response.statusCode = 400
+  response.setHeader("Content-Type", "application/json")
+  response.setHeader("Connection", "close")
+  response.end(invalid("the request names no host"))
+}
+
 /** A server whose connections are peers. */
 export const makeServer = (peers: Peers) => {
   const server = createServer({
@@ -67,10 +77,14 @@ export const makeServer = (peers: Peers) => {
     // A body has a least pace instead of a deadline.
     requestTimeout: 0,
     optimizeEmptyRequests: true,
+    // Node would answer those that name no host past the peer, all that one read holds.
+    requireHostHeader: false,
     shouldUpgradeCallback: () => false
   })
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
     const peer = peerOf(socket)
+    // A head that is not read is late for our reasons.
+    if (error.code === "ERR_HTTP_REQUEST_TIMEOUT" && peer?.isHeld === true) return
     if (peer === undefined) refuseClient(error, socket)
     else peer.garbled(() => refuseClient(error, socket))
   })
@@ -80,7 +94,8 @@ export const makeServer = (peers: Peers) => {
   return server
 }
 
-export const makePeers = (pace?: Partial<Pace>) => new Peers({ ...paceDefaults, ...pace }, refuseSlow)
+export const makePeers = (pace?: Partial<Pace>) =>
+  new Peers({ ...paceDefaults, ...pace }, { tooSlow: refuseSlow, hostless: refuseHostless })
 
 /** A path is its characters: `/v1/Threads`, `/v1//threads` and `/v1/threads/` are other paths, and lead nowhere. */
 const exact = Layer.succeed(HttpRouter.RouterConfig, {

@@ -1,8 +1,9 @@
 /**
  * The journal: every actor's facts, its head, and the rows that change with them.
  *
- * J1. An append is all or nothing, and succeeds only for the holder of the head's epoch at the
- *     revision it last saw. Appends of many actors share one statement; an append that loses does not delay the others.
+ * J1. An append is all or nothing, and is fenced by the epoch: it succeeds only for the holder of the head's epoch at
+ *     the revision it last saw. Appends of many actors share one statement; an append that loses does not delay the
+ *     others.
  * J2. `pos` numbers an actor's facts without gaps, `seq` the public ones among them.
  * J3. `once` is refused a second time: one admission per input, one end per turn, one result per
  *     call, one resolution per wait. Only a bug runs into it: a defect, not an error.

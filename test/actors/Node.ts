@@ -82,7 +82,7 @@ const journalOf = Effect.fnUntraced(function* (world: World) {
   return { journal, lease }
 })
 
-/** One node. `ref` names the thread whose prompts are watched. */
+/** Starts a node. `ref` names the thread whose prompts are watched; actors leave memory after an hour unless told. */
 export const startNode = Effect.fnUntraced(function* (
   world: World,
   ref: () => ActorRef | undefined,
@@ -180,7 +180,7 @@ export const startNode = Effect.fnUntraced(function* (
 })
 export type Node = Effect.Success<ReturnType<typeof startNode>>
 
-/** What a cold claim finds: by a node that does nothing with it, and is gone again. */
+/** What a cold claim loads: a node claims the actor, does nothing with it, and is gone. */
 export const coldClaim = Effect.fnUntraced(function* (world: World, ref: ActorRef) {
   const { journal, lease } = yield* journalOf(world)
   const { readFault } = world.store
@@ -214,7 +214,7 @@ export const asStored = ({ store }: World, ref: ActorRef): Loaded | undefined =>
   }
 }
 
-/** Time goes on until the thread rests, and is live; it must, within ten minutes. */
+/** Moves the clock until the thread rests in memory; fails after ten minutes of it. */
 export const toRest = Effect.fnUntraced(function* (world: World, node: Node, ref: ActorRef) {
   const head = () => world.store.actors.get(keyOf(ref))?.head
   for (let i = 0; i < 1_200; i++) {

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { Bus } from "../../src/bus/Bus.ts"
 import { NoAnswer } from "../../src/bus/hints.ts"
-import { ownBus, type World } from "./World.ts"
+import { freshBus, type World } from "./World.ts"
 
 export interface Wire {
   /** Nodes that are on the list of nodes, and cannot be reached nor reach anyone. */
@@ -21,7 +21,7 @@ export interface Wire {
 
 /** Connects the nodes that start from now on. */
 export const connect = Effect.fnUntraced(function* (world: World) {
-  const shared = yield* ownBus
+  const shared = yield* freshBus
   const wire: Wire = { cut: new Set(), asked: [], fate: undefined, meanwhile: Effect.void, shared }
   const isCut = (...nodes: ReadonlyArray<string>) => nodes.some((node) => wire.cut.has(node))
   world.busOf = (me) =>

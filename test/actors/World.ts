@@ -62,7 +62,7 @@ export interface World extends Stage {
   slowness: Effect.Effect<void>
   /** What every summary waits for, or comes to instead. */
   summaries: Effect.Effect<void, ModelFailure>
-  /** Of one workspace on a node that starts from now on; none at first. */
+  /** Slots of one workspace on a node that starts from now on; no limit unless a test sets one. */
   slots: SlotLimits
   mostActors: number
   /** Kinds of a test's own, beside threads and identities: each makes its registry on every node that starts. */
@@ -103,7 +103,7 @@ export const makeWorld = (...misfortunes: ReadonlyArray<Misfortune>): World => {
     slots: { turns: 0, calls: 0 },
     mostActors: 10_000,
     kinds: [],
-    busOf: () => ownBus,
+    busOf: () => freshBus,
     slowness: Effect.void,
     summaries: Effect.void
   }
@@ -134,16 +134,17 @@ export const makeWorld = (...misfortunes: ReadonlyArray<Misfortune>): World => {
   return world
 }
 
-/** Of a node that nobody else can reach. */
-export const ownBus: Effect.Effect<Bus["Service"]> = Effect.map(makeInProcess(), (bus) =>
+/** A new bus, with nobody on it yet. */
+export const freshBus: Effect.Effect<Bus["Service"]> = Effect.map(makeInProcess(), (bus) =>
   Bus.of({ ...bus, state: () => "in-process" })
 )
 
-/** Lets everything run that needs no time: fibers yield to the event loop and not further than a few turns of it. */
+/** Lets everything run that needs no time: a fiber yields to the event loop for a few turns at most. */
 export const settle = Effect.promise(async () => {
   for (let i = 0; i < 6; i++) await new Promise((resolve) => setImmediate(resolve))
 })
 
+/** Moves the virtual clock, and lets run what is due. */
 export const pass = (ms: number) => Effect.andThen(TestClock.adjust(ms), settle)
 
 export const threadOf = (id: string): ActorRef => ({ workspace, kind: "thread", id })

@@ -90,11 +90,12 @@ const pairs = [
 ] as const
 
 /**
- * Every so manieth case is run, from a place that differs from run to run: 1 is all of them. Of plain crashes more are.
+ * One case in `stride` is run, beginning at one that differs from run to run; 1 runs them all. Of plain crashes one in a
+ * third of that is run.
  */
 const stride = Number(process.env.TROUPE_CRASH_STRIDE ?? 15)
 const from = Number(process.env.TROUPE_CRASH_FROM ?? Math.floor(Math.random() * stride))
-/** `isDrawn` of this is one file's: who runs one alone with the numbers that were printed has the same cases. */
+/** Each file draws by a counter of its own: a file that is run alone with the printed numbers runs the same cases. */
 export const draws = () => {
   let place = from
   const every = (step: number) => () => place++ % step === 0
@@ -105,7 +106,7 @@ export const draws = () => {
   }
 }
 
-/** Of one scenario, which is run anew for each case. */
+/** The timeout of one scenario, which runs anew for each case. */
 export const crashMs = 60_000
 
 export const named = (scenarios: ReadonlyArray<Scenario>) =>
@@ -199,6 +200,6 @@ export const crashPoints = (scenarios: ReadonlyArray<Scenario>) => {
     ["nothing that a living node loses changes the log of", survivesLosses],
     ["nor does a question to the journal that then gets no answer, of", survivesSilence],
     ["nor does anybody who watches, of", isTheSameWatched],
-    ["nor do two of them, whose second node dies as well, of", survivesTwo]
+    ["nor do two misfortunes, of which the second is a crash, harm", survivesTwo]
   ] as const
 }

@@ -33,22 +33,20 @@ export const reachable = Effect.fnUntraced(function* ({
   return { world, node, ref: yield* create(node) }
 })
 
-/** The next commits fail so, once each. */
+/** The next commits meet these faults, one each. */
 export const next = ({ store }: World, ...faults: ReadonlyArray<"unavailable" | "lost before" | "lost after">) => {
   const from = store.commits
   store.fault = (commit) => faults[commit - from - 1]
 }
 
 /** The next commits get no answer, and are not carried out. */
-export const unavailable = ({ store }: World, commits = 1) => {
-  const from = store.commits
-  store.fault = (commit) => (commit <= from + commits ? "unavailable" : undefined)
-}
+export const unavailable = (world: World, commits = 1) =>
+  next(world, ...Array.from({ length: commits }, () => "unavailable" as const))
 
 /** Runs of a test's tools so far. */
 export const runsOf = ({ runs }: World) => [...runs.values()].reduce((sum, n) => sum + n, 0)
 
-/** In place of what the node prepares for such requests, where there is an answer. */
+/** Requests of the type fail in being prepared as `answer` says; where it says nothing, the node prepares them. */
 export const whenPreparing = <Type extends ThreadRequest["type"]>(
   node: Node,
   type: Type,

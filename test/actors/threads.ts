@@ -30,14 +30,14 @@ export const submit = (...input: Parameters<typeof message>): Submit => ({ type:
 
 export const birth = { parent: agentId, attributes: JSON.stringify({ createdBy: ann, updatedBy: ann }) }
 
-/** Born on that node, in one of its shards. */
+/** Creates a thread on the node, in one of its shards. */
 export const create = Effect.fnUntraced(function* (node: Node) {
   const ref = threadOf(node.registry.freshId("thread"))
   yield* node.registry.create(ref, birth, { request: { type: "create" } })
   return ref
 })
 
-/** What the API does when there is nobody to give an input to (`post` of actors/thread/layer.ts). */
+/** What the API does when no node takes an input (`post` of actors/thread/sending.ts). */
 export const post = (node: Node, ref: ActorRef, request: Submit) =>
   node.journal.post({
     id: request.input.inputId,

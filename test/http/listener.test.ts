@@ -1,6 +1,8 @@
 /** The listener under clients that pipeline, do not read, or send slowly. */
 import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
 import { once } from "node:events"
+import { makePeers, makeServer, portOf } from "../../http/listen.ts"
 import { paceDefaults } from "../../http/Peers.ts"
 import { RateLimit } from "../../http/RateLimit.ts"
 import { Line, request } from "./socket.ts"
@@ -16,6 +18,9 @@ const steady = await serving(world, RateLimit.off, {
   observe: watch,
   pace: { ...pace, silenceMs: 5_000, windowMs: 1_000 }
 })
+
+/** Whose requests wait for answers that nobody reads. */
+const crowded = await serving(world, RateLimit.off)
 
 const isSpan = (body: unknown): body is { readonly from: number; readonly to: number } =>
   typeof body === "object" && body !== null && "from" in body && "to" in body
@@ -129,10 +134,36 @@ describe("requests of one connection", () => {
   })
 
   it("that cannot be parsed end the connection after the answers before them", async () => {
-    const line = await new Line(patient)
-      .send(`${request("GET", "/v1/pause?ms=20", key)}NONSENSE\r\n\r\n${request("GET", "/healthz")}`)
-      .untilClosed()
+    const { end, line } = await acceptedBy(patient)
+    line.send(`${request("GET", "/v1/pause?ms=20", key)}NONSENSE\r\n\r\n${request("GET", "/healthz")}`)
+    await line.untilClosed()
     assert.deepStrictEqual(line.statuses, [200, 400])
+    // The client has left: so does the server's end, though it is not read any more.
+    if (!end.destroyed) await once(end, "close")
+  })
+
+  it("that name no host are refused in their turn", async () => {
+    const hostless = "GET /healthz HTTP/1.1\r\n\r\n"
+    const line = await new Line(patient).send(request("GET", "/v1/pause?ms=20", key) + hostless).untilClosed()
+    assert.deepStrictEqual(line.statuses, [200, 400])
+    assert.include(line.text, `"error":"invalid_request"`)
+    // They wait as others, and no more of them: Node answers them itself otherwise, and holds all that came.
+    const { end, line: flood } = await acceptedBy(patient)
+    flood.send(request("GET", "/v1/pause?ms=60000", key) + hostless.repeat(1_800))
+    if (!end.destroyed) await once(end, "close")
+    assert.deepStrictEqual(flood.statuses, [])
+  })
+
+  it("that wait on all connections together are ten thousand at most, and those with bodies in chunks twenty", async () => {
+    const slow = request("GET", "/v1/pause?ms=1500", key)
+    const chunked = request("POST", `/v1/threads/${thread}/notes`, key, { headers: ["Transfer-Encoding: chunked"] })
+    const lines = Array.from({ length: 21 }, () => new Line(crowded).send(slow + chunked))
+    await Promise.race(lines.map((line) => line.untilClosed()))
+    const open = lines.filter(({ closed }) => !closed)
+    assert.lengthOf(open, 20)
+    // Whoever sends one request after the other hears nothing of it.
+    await answered(crowded)
+    for (const line of open) line.close()
   })
 
   it("may expect something, or ask for an upgrade: they are answered as others", async () => {
@@ -195,6 +226,28 @@ describe("an answer", async () => {
     }
     assert.isAbove(performance.now() - began, 2 * slower.answerMs)
     line.close()
+  })
+
+  it("of which as much waits as did before all was taken is not cut", async () => {
+    const server = makeServer(makePeers(pace))
+    server.on("request", async ({ socket }, response) => {
+      response.flushHeaders()
+      for (let i = 0; i < 2; i++) {
+        await pause(2 * pace.answerMs)
+        socket.cork()
+        response.write("x".repeat(100))
+        // As long as several looks take.
+        await pause(3 * pace.sweepMs)
+        socket.uncork()
+      }
+      response.end("the end")
+    })
+    await once(server.listen(0, "127.0.0.1"), "listening")
+    const port = await Effect.runPromise(portOf({ address: server.address() }))
+    const line = new Line(`http://127.0.0.1:${port}`).send(request("GET", "/"))
+    await line.until(({ text }) => text.includes("the end"))
+    line.close()
+    await once(server.close(), "close")
   })
 
   it("that takes its time to be made is not cut", async () => {

@@ -26,7 +26,7 @@ export class Line {
     return this
   }
 
-  /** Waits until it holds; when the connection ends first, the test learns all that came. */
+  /** Waits until `holds` does; where the connection ends first, the error has the end of what came. */
   async until(holds: (line: Line) => boolean): Promise<this> {
     while (!holds(this)) {
       if (this.closed) throw new Error(`the connection ended: ${this.text.slice(-2_000)}`)
@@ -61,7 +61,7 @@ export class Line {
   }
 }
 
-/** A request as text; a body gets its length, unless the headers say how it comes. */
+/** A request as text. A body gets its length: whoever sends one in chunks leaves `body` out and writes them behind. */
 export const request = (
   method: string,
   path: string,

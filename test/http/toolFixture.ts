@@ -93,7 +93,7 @@ export const resolveWait = async (client: Client, threadId: string, waitId: stri
   return told.body
 }
 
-/** Until the thread is read from the journal again. */
+/** Waits until a thread of alpha has left memory: its next reader takes it from the journal. */
 export const leavesMemory = (server: TestServer, threadId: string) =>
   eventually(
     () =>
@@ -104,8 +104,8 @@ export const leavesMemory = (server: TestServer, threadId: string) =>
   )
 
 /**
- * Takes the node's lease away, as if its beats had stayed away: it drops its actors, joins again, and takes up what was
- * lost.
+ * Takes the server's lease away, as if its beats had stayed away: it drops its actors, joins again, and takes up what
+ * was lost. For a server of a file's own with none beside it: all nodes of its database lose their leases.
  */
 export const loseLease = async (server: TestServer) => {
   const nodes = () =>
@@ -151,7 +151,10 @@ export const factsOf = (server: TestServer, threadId: string) =>
     )
   )
 
-/** The journals of all threads of the workspace keep what every journal must (test/invariants.ts). */
+/**
+ * The journals of all threads of the server's database, those of other files too, keep what every journal must
+ * (test/invariants.ts).
+ */
 export const assertSound = async (server: TestServer) => {
   const threads = await server.runtime.runPromise(
     server.database.run("test.threads", (db) =>
@@ -173,15 +176,16 @@ export class Gate {
   pass(signal?: AbortSignal) {
     this.most = Math.max(this.most, ++this.inside)
     return new Promise<string>((resolve, reject) => {
-      const leave = () => {
+      const through = () => {
         this.inside--
-      }
-      this.waiting.push(() => {
-        leave()
         resolve("through")
-      })
+      }
+      this.waiting.push(through)
       signal?.addEventListener("abort", () => {
-        leave()
+        const place = this.waiting.indexOf(through)
+        if (place < 0) return
+        this.waiting.splice(place, 1)
+        this.inside--
         reject(new Error("gone"))
       })
     })

@@ -1,12 +1,12 @@
 /**
- * What the tests of a file, or of a `describe`, stand on: begun at its top, where it is named, and ended after the last
- * of its tests, what was begun last first.
+ * Begins what the tests of a file, or of a `describe`, stand on, and ends it after the last of them, in reverse order.
+ * Call it at the top of the file or `describe`.
  *
  *     const server = await during(startServer({ idleMs: 50 }))
  *     const mcp = await during(startMcpServer())
  *
- * A fixture that several files share says it for them all (`judgedStand`). It is begun also where no test is run, as by
- * `-t`: what takes long, or is not there everywhere, is begun by hooks.
+ * A fixture that several files share calls it for them (`judgedStand`). It begins also where `-t` runs no test: begin in
+ * `beforeAll` what takes long or is not installed everywhere.
  */
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -27,6 +27,6 @@ export async function during(beginning: Promise<Begun>, end: (begun: Begun) => u
   return begun
 }
 
-/** An empty folder, which goes with all that is in it then. */
+/** An empty folder, which is removed with all that is in it after the last test. */
 export const folderDuring = (name: string) =>
   during(mkdtemp(join(tmpdir(), `troupe-${name}-`)), (folder) => rm(folder, { recursive: true, force: true }))

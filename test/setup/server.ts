@@ -2,9 +2,9 @@
  * A whole node in this process for a test file: a fresh database, the real layers, a port of its own,
  * and clients with keys of two workspaces.
  *
- *     const server = await startServer()
- *     const { status, body } = await server.alpha.post("/v1/agents", { name: "A", profileId })
- *     await server.stop()
+ *     const server = await sharedServer()                          // no settings: the worker's
+ *     const server = await during(startServer({ idleMs: 50 }))     // settings: the file's own
+ *     const { status, body } = await server.alpha.post("/v1/profiles", { name: "A", models: ["troupe/scripted"] })
  *
  * A second node on the same database and bus: `startServer({ beside: server })`.
  */
@@ -130,13 +130,13 @@ export interface ServerOptions {
   readonly leaseTtlMs?: number
   /** Looks after operations now and then, as every node does. */
   readonly tendsOperations?: true
-  /** Of one workspace; no limit unless told. */
+  /** Slots of one workspace; no limit unless told. */
   readonly slots?: SlotLimits
   /** No limit unless told. */
   readonly rates?: Rates
   /** How patient the listener is, and how much clients may hold of it. */
   readonly listener?: Pick<Listener, "pace" | "room">
-  /** Of the console: the folder of its build. Of the names that requests may come by: which. */
+  /** The folder of the console's build, and the host names by which requests may come. */
   readonly served?: Partial<Pick<Served, "console" | "hosts">>
   /** Real models beside the scripted ones; without it there are none. */
   readonly models?: ModelsSettings
@@ -288,7 +288,7 @@ export const startServer = async (options: ServerOptions = {}) => {
     alpha: await client(alpha),
     beta: await client(beta),
     anonymous: new Client(base, undefined),
-    /** The same credential here. */
+    /** A client of this server with the credential of another server's client. */
     at: ({ token }: Client) => new Client(base, token),
     client,
     /** For what tests look up or change behind the server's back. */

@@ -3,7 +3,7 @@
  * and sometimes the key is revoked before that.
  *
  * O1. What was approved is carried out once; what was not, never.
- * O2. Whoever may not ask any more when it is carried out has asked in vain.
+ * O2. What was asked by a key that has been revoked meanwhile is not carried out.
  */
 import { setTimeout as sleep } from "node:timers/promises"
 import { field } from "../../../src/cli/client.ts"

@@ -7,13 +7,13 @@ export interface Office {
   readonly cluster: Cluster
   readonly history: History
   readonly workspace: Workspace
-  /** Begins with what no other run says. */
+  /** The run's name, with which texts and names of its things begin or are told apart. */
   readonly name: string
   /** A namespace that no other run has. */
   readonly namespace: (word: string) => string
-  /** One with the workspace's key, or with another. */
+  /** A caller with the workspace's key unless another is given. */
   readonly caller: (key?: string) => Caller
-  /** Makes something: the field of its answer. */
+  /** Creates something, which must succeed; gives the field of the answer that `at` leads to. */
   readonly create: (caller: Caller, path: string, body: object, ...at: ReadonlyArray<string>) => Promise<string>
   /** An idempotency key, or a number that no other has. */
   readonly next: () => string
@@ -21,8 +21,8 @@ export interface Office {
   readonly keyed: number
   /** Mean pause of a user between steps. */
   readonly thinkMs: number
-  /** New work is begun. */
+  /** Whether new work is begun. */
   readonly working: () => boolean
-  /** What was begun is answered, read and followed, also once no more is begun. */
+  /** Whether what was begun is still answered, read and followed. */
   readonly reading: () => boolean
 }

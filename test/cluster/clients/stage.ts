@@ -3,11 +3,11 @@ import type { Office } from "./office.ts"
 
 export interface Stage {
   readonly agentId: string
-  /** Whose model counts its calls. */
+  /** An agent whose model counts its calls. */
   readonly proberId: string
-  /** Whose model has a small window. */
+  /** An agent whose model has a small window. */
   readonly talkerId: string
-  /** Of the tools that clients execute. */
+  /** The toolset whose calls clients execute. */
   readonly toolsetId: string
 }
 

@@ -7,7 +7,7 @@ import type { Caller } from "../Caller.ts"
 import type { Sent, ThreadHistory } from "../History.ts"
 import type { Office } from "./office.ts"
 
-/** Of its turns: who counts the calls of their model, and whether they are long silences. */
+/** Whether the model of the thread's turns counts its calls, and whether they are long silences. */
 export interface ThreadKind {
   readonly prober?: boolean
   readonly sleeper?: boolean
