@@ -29,7 +29,7 @@ const mostInRow = 100
 /** Some 30 MB, at 3 KB each. */
 const mostWaiting = 10_000
 
-/** Of a body in chunks one read holds ten thousand pieces: such a request counts as so many. */
+/** Of bodies in chunks one read holds ten thousand pieces: a connection on which any waits counts as so many more. */
 const chunkedWeight = 500
 
 const unreadBytes = 128 * 1024
@@ -59,7 +59,7 @@ export const peerOf = (socket: object): Peer | undefined => peers.get(socket)
 export const announcedBytes = ({ headers }: IncomingMessage) =>
   headers["transfer-encoding"] === undefined ? Number(headers["content-length"] ?? 0) : undefined
 
-const weightOf = ({ request }: Found) => (announcedBytes(request) === undefined ? chunkedWeight : 1)
+const isChunked = ({ request }: Found) => announcedBytes(request) === undefined
 
 export class Peer {
   readonly socket: Socket
@@ -80,6 +80,8 @@ export class Peer {
   private readonly waiting: LineWeight
   /** Requests that wait for the answer before them. */
   private readonly line: Array<Found> = []
+  /** What they count of what waits on all connections (P7). */
+  private weight = 0
   /** Requests of which each came before the answer to the one before it. */
   private inRow = 0
   /** What is refused behind all answers (P5). */
@@ -98,7 +100,8 @@ export class Peer {
       if (this.isHeld) this.hold()
     })
     socket.once("close", () => {
-      for (const found of this.line.splice(0)) waiting.weight -= weightOf(found)
+      this.line.length = 0
+      this.weigh()
     })
     peers.set(socket, this)
   }
@@ -115,28 +118,27 @@ export class Peer {
     if (this.inRow > 2 * mostInRow) this.socket.destroy()
     if (this.inRow > mostInRow) return
     if (this.response === undefined && this.line.length === 0) return this.start(next)
-    this.wait(next)
-  }
-
-  private wait(next: Found) {
     this.line.push(next)
-    this.waiting.weight += weightOf(next)
+    this.weigh()
     this.hold()
     if (this.waiting.weight <= mostWaiting) return
     this.onCut("pipelined")
     this.socket.destroy()
   }
 
-  private unwait(found: Found | undefined) {
-    if (found !== undefined) this.waiting.weight -= weightOf(found)
-    return found
+  /** P7. */
+  private weigh() {
+    const weight = this.line.length + (this.line.some(isChunked) ? chunkedWeight : 0)
+    this.waiting.weight += weight - this.weight
+    this.weight = weight
   }
 
   /** What came on it is no HTTP: `refuse` ends it, behind the answers to what came before (P5). */
   garbled(refuse: () => void) {
     const last = this.line.at(-1)
     // A request whose own body is garbled has the refusal for its answer.
-    if (last?.request.complete === false) this.unwait(this.line.pop())
+    if (last?.request.complete === false) this.line.pop()
+    this.weigh()
     if (last === undefined && (this.response === undefined || this.receiving)) return refuse()
     this.refuse = refuse
     this.hold()
@@ -191,7 +193,8 @@ export class Peer {
 
   private readonly turn = () => {
     if (this.socket.destroyed) return
-    const next = this.unwait(this.line.shift())
+    const next = this.line.shift()
+    this.weigh()
     if (next === undefined) return this.refuseRest()
     this.start(next)
     if (!this.isHeld) this.socket.emit("resume")
