@@ -1,6 +1,6 @@
 /**
  * A reporter beside vitest's own, whose reports leave out errors outside any test: it writes their messages, a line
- * each, to the file that ERRORS names. Where there were none that is empty.
+ * each, to the file that ERRORS names. The file is empty where there were none.
  */
 import { appendFileSync, writeFileSync } from "node:fs"
 

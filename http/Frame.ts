@@ -5,11 +5,13 @@
  * F1. Every answer carries X-Request-Id; every error, an ErrorResponse.
  * F2. A defect is logged with its request id and cause; the client learns the id only.
  * F3. An interrupt is not a failure: it passes.
- * F4. A request by a name that is not this server's is refused, whatever it asks for (hosts.ts).
+ * F4. A request by a name that is not this server's is refused, whatever it asks for (hosts.ts), and one of HTTP/1.1
+ *     that names none.
  */
 import { Cause, Context, Effect } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApi, type HttpApiGroup } from "effect/http-api"
+import { IncomingMessage } from "node:http"
 import { Refused, toRefused } from "./errors.ts"
 import { toResponse } from "./refusing.ts"
 import { header } from "./headers.ts"
@@ -43,6 +45,12 @@ const allowedOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   })
   return [...methods].map(([path, set]) => ({ path: pattern(path), methods: set }))
 }
+
+/** RFC 9112, section 3.2. */
+const lacksHost = ({ source }: HttpServerRequest.HttpServerRequest) =>
+  source instanceof IncomingMessage && source.headers.host === undefined && source.httpVersion === "1.1"
+
+const hostless = new Refused({ error: "invalid_request", message: "the request names no host: it needs a Host header" })
 
 const always = { "x-content-type-options": "nosniff" }
 /** Unless an answer says otherwise. */
@@ -89,6 +97,7 @@ export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>
               ...(response.headers["cache-control"] === undefined ? unkept : always),
               "x-request-id": id
             })
+          if (lacksHost(request)) return Effect.succeed(framed(toResponse(hostless)))
           if (!comesByName(header(request, "host"))) return Effect.succeed(framed(toResponse(misdirected())))
           return Effect.matchCauseEffect(app, {
             onSuccess: (response) => Effect.succeed(framed(response)),

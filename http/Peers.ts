@@ -50,9 +50,6 @@ interface Arrival {
 /** Events of Node's server with which a request begins. */
 const startsRequest: ReadonlySet<string> = new Set(["request", "checkContinue"])
 
-/** An HTTP/1.1 request names its host (RFC 9112, section 3.2). */
-const lacksHost = ({ headers, httpVersion }: IncomingMessage) => httpVersion === "1.1" && headers.host === undefined
-
 /**
  * Bytes written to the socket that the kernel has taken. Of one long write `writableLength` tells nothing before its
  * end; the handle knows, and Node's own timers of sockets go by it. What waits tells less: it may be as much as it was
@@ -65,24 +62,17 @@ const takenOf = (socket: Socket) => {
   return Number(handle.bytesWritten) - Number(handle.writeQueueSize)
 }
 
-/** What is said to clients by whoever knows how errors look. */
-export interface Refusals {
-  /** To a body that does not come (C3). */
-  readonly tooSlow: (socket: Socket) => void
-  /** To a request that names no host. */
-  readonly hostless: (response: ServerResponse) => void
-}
-
 export class Peers {
   readonly open = new Set<Peer>()
   private readonly arriving = new Map<Peer, Arrival | undefined>()
   private readonly pace: Pace
-  private readonly refusals: Refusals
+  private readonly tooSlow: (socket: Socket) => void
   private readonly waiting: LineWeight = { weight: 0 }
 
-  constructor(pace: Pace, refusals: Refusals) {
+  /** `tooSlow` answers a body that does not come (C3). */
+  constructor(pace: Pace, tooSlow: (socket: Socket) => void) {
     this.pace = pace
-    this.refusals = refusals
+    this.tooSlow = tooSlow
   }
 
   /** Attaches to a server that does not listen yet. */
@@ -98,10 +88,7 @@ export class Peers {
         const [request, response] = details
         if (!startsRequest.has(event) || !(request instanceof IncomingMessage) || !(response instanceof ServerResponse))
           return emit(event, ...details)
-        this.found(request, response, () => {
-          if (lacksHost(request)) this.refusals.hostless(response)
-          else emit(event, ...details)
-        })
+        this.found(request, response, () => emit(event, ...details))
         return true
       }
     })
@@ -183,7 +170,7 @@ export class Peers {
     this.arriving.delete(peer)
     record(connectionsCut.with({ reason }))
     if (reason === "unread" || peer.response === undefined || peer.response.headersSent) peer.socket.destroy()
-    else this.refusals.tooSlow(peer.socket)
+    else this.tooSlow(peer.socket)
   }
 
   /** C3. */

@@ -11,7 +11,7 @@
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Effect, Layer } from "effect"
 import { HttpRouter } from "effect/http"
-import { createServer, type Server, type ServerResponse } from "node:http"
+import { createServer, type Server } from "node:http"
 import type { Socket } from "node:net"
 import { leanServer } from "./lean.ts"
 import { peerOf } from "./Peer.ts"
@@ -29,10 +29,8 @@ export interface Listener {
   readonly room?: Partial<RoomOptions>
 }
 
-const invalid = (message: string) => JSON.stringify({ error: "invalid_request", message })
-
 const malformed = (status: string, message: string) => {
-  const body = invalid(message)
+  const body = JSON.stringify({ error: "invalid_request", message })
   return (
     `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ` +
     `${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`
@@ -61,13 +59,6 @@ const refuseSlow = (socket: Socket) => {
   socket.destroySoon()
 }
 
-const refuseHostless = (response: ServerResponse) => {
-  response.statusCode = 400
-  response.setHeader("Content-Type", "application/json")
-  response.setHeader("Connection", "close")
-  response.end(invalid("the request names no host"))
-}
-
 /** A server whose connections are peers. */
 export const makeServer = (peers: Peers) => {
   const server = createServer({
@@ -77,7 +68,7 @@ export const makeServer = (peers: Peers) => {
     // A body has a least pace instead of a deadline.
     requestTimeout: 0,
     optimizeEmptyRequests: true,
-    // Node would answer those that name no host past the peer, all that one read holds.
+    // Node would answer those that name no host past the peer, all that one read holds: Frame.ts does (F4).
     requireHostHeader: false,
     shouldUpgradeCallback: () => false
   })
@@ -94,8 +85,7 @@ export const makeServer = (peers: Peers) => {
   return server
 }
 
-export const makePeers = (pace?: Partial<Pace>) =>
-  new Peers({ ...paceDefaults, ...pace }, { tooSlow: refuseSlow, hostless: refuseHostless })
+export const makePeers = (pace?: Partial<Pace>) => new Peers({ ...paceDefaults, ...pace }, refuseSlow)
 
 /** A path is its characters: `/v1/Threads`, `/v1//threads` and `/v1/threads/` are other paths, and lead nowhere. */
 const exact = Layer.succeed(HttpRouter.RouterConfig, {

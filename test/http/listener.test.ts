@@ -144,9 +144,12 @@ describe("requests of one connection", () => {
 
   it("that name no host are refused in their turn", async () => {
     const hostless = "GET /healthz HTTP/1.1\r\n\r\n"
-    const line = await new Line(patient).send(request("GET", "/v1/pause?ms=20", key) + hostless).untilClosed()
+    const line = new Line(patient).send(request("GET", "/v1/pause?ms=20", key) + hostless)
+    await line.until(({ statuses }) => statuses.length === 2)
+    line.close()
     assert.deepStrictEqual(line.statuses, [200, 400])
     assert.include(line.text, `"error":"invalid_request"`)
+    assert.lengthOf([...line.text.matchAll(/x-request-id: req_/gi)], 2)
     // They wait as others, and no more of them: Node answers them itself otherwise, and holds all that came.
     const { end, line: flood } = await acceptedBy(patient)
     flood.send(request("GET", "/v1/pause?ms=60000", key) + hostless.repeat(1_800))
