@@ -78,16 +78,20 @@ const serveScript = (checkout: string) => {
   const { scripts }: { readonly scripts: { readonly serve: string } } = JSON.parse(
     readFileSync(join(checkout, "package.json"), "utf8")
   )
-  const [, environment, command] = /^(.*)exec node (\S+) serve$/.exec(scripts.serve) ?? []
-  if (environment === undefined || command === undefined)
+  const [, environment, flags, command] = /^(.*)exec node ((?:--\S+ )*)(\S+) serve$/.exec(scripts.serve) ?? []
+  if (environment === undefined || flags === undefined || command === undefined)
     throw new Error(`${checkout}: the script "serve" is not what is expected: ${scripts.serve}`)
-  return { environment, command }
+  return { environment, flags, command }
 }
 
 /** `npm run serve` of a checkout without npm: its words, this Node, and more flags for it. */
 const serveCommand = (checkout: string, flags: ReadonlyArray<string>) => {
-  const { command, environment } = serveScript(checkout)
-  return ["-c", `${environment}exec "$0" ${[...flags, command].join(" ")} serve`, process.execPath]
+  const script = serveScript(checkout)
+  return [
+    "-c",
+    `${script.environment}exec "$0" ${script.flags}${[...flags, script.command].join(" ")} serve`,
+    process.execPath
+  ]
 }
 
 const launch = (

@@ -59,7 +59,9 @@ export class Node {
 
   async #launch(more: Readonly<Record<string, string>>) {
     const { env, planted } = this.options
-    const args = [...(planted === undefined ? [] : ["--import", plant]), join(this.checkout, "src/start.mjs"), "serve"]
+    // As the script `serve` of package.json has it.
+    const flags = ["--max-semi-space-size=64", ...(planted === undefined ? [] : ["--import", plant])]
+    const args = [...flags, join(this.checkout, "src/start.mjs"), "serve"]
     const child = (this.#child = new Child(process.execPath, args, {
       env: { ...env, ...(planted === undefined ? {} : { TROUPE_PLANTED: planted }), ...more }
     }))
