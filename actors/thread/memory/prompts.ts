@@ -75,6 +75,7 @@ const rewritten = (messages: Array<PromptMessage>, turnId: string, n: number, co
 
 /** Those that `extend` reads. */
 const inPrompts = typesOf(({ inPrompt }) => inPrompt === true)
+const readTypes: ReadonlySet<string> = new Set(inPrompts)
 
 const imagesBeside = (output: unknown, content: unknown) => {
   const images = imagesOf(output, content)
@@ -211,6 +212,9 @@ export interface PromptLimits {
   readonly underWayBytes: number
 }
 
+/** Part of the cap that is kept when room is made. */
+const roomy = 0.98
+
 const nothing = Effect.succeed(0)
 
 export class Prompts {
@@ -239,12 +243,15 @@ export class Prompts {
     const kept = this.kept.get(threadId) ?? (before.pos === 0 ? from(0) : undefined)
     if (kept === undefined || kept.pos !== before.pos) return
     let { pos, seq } = before
-    this.keep(
-      threadId,
-      kept,
-      facts.map((fact) => ({ ...fact, pos: ++pos, seq: isPublic(fact) ? ++seq : null })),
-      pos
-    )
+    const read: Array<Placed> = []
+    for (const fact of facts) {
+      pos++
+      if (isPublic(fact)) seq++
+      if (readTypes.has(fact.type)) read.push({ ...fact, pos, seq: isPublic(fact) ? seq : null })
+    }
+    // Nothing to keep, and nothing kept is older than it was.
+    if (read.length === 0 && (pos === 0 || this.kept.has(threadId))) kept.pos = pos
+    else this.keep(threadId, kept, read, pos)
   }
 
   /** The conversation of a stretch of the log. What is not kept is one indexed read. */
@@ -302,8 +309,13 @@ export class Prompts {
     kept.pos = pos
     this.bytes += kept.bytes - before
     this.kept.set(threadId, kept)
+    if (this.bytes > this.keptBytes) this.makeRoom(threadId)
+  }
+
+  /** Some more than is needed: whoever asks a Map for its first entry passes over the places of all that have left. */
+  private makeRoom(inUse: string) {
     for (const oldest of this.kept.keys()) {
-      if (this.bytes <= this.keptBytes || oldest === threadId) break
+      if (this.bytes <= this.keptBytes * roomy || oldest === inUse) break
       this.forget(oldest)
     }
   }
