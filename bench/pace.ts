@@ -100,7 +100,7 @@ try {
   if (values.write) {
     const how =
       `${messages} messages to each thread, interleaved, ` +
-      `${values.minutes ? "a real minute apart" : `${seconds} s apart, which is as good as a minute: an actor leaves memory after 5`}.`
+      `${values.minutes ? "a real minute apart" : `${seconds} s apart, which is as good as a minute: an actor leaves memory after one`}.`
     await writeReport(
       "pace",
       [
