@@ -14,9 +14,9 @@ flushCompileCache()
 setFlagsFromString("--invocation-count-for-turbofan=100")
 setFlagsFromString("--minimum-invocations-after-ic-update=20")
 
-// The old generation is collected when it has grown by seven tenths. V8 waits longer: three hundred megabytes of garbage for a
-// hundred and twenty that live (docs/benchmarks.md). The memory goes to a young generation of twice the size, which
-// only who starts Node can set: the scripts of package.json, docker-compose.yml.
+// The old generation is collected when it has grown by seven tenths. V8 waits longer: three hundred megabytes of
+// garbage for a hundred and twenty that live (docs/benchmarks.md). The memory goes to a young generation of twice the
+// size, which only who starts Node can set: the scripts of package.json, docker-compose.yml.
 setFlagsFromString("--heap-growing-percent=70")
 
 // Buffers count in one limit with all else that lives. By itself V8 begins a collection of the old generation with
