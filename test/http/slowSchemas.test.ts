@@ -145,8 +145,11 @@ describe("a workspace whose schemas have used up their time for long", () => {
       await rich.stop()
 
       const made = { kind: "client", namespace: fresh(), tools: [{ name: "t", inputSchema: { type: "object" } }] }
-      assert.strictEqual((await alpha.post("/v1/toolsets", { ...made, namespace: fresh() })).status, 201)
-      const refused = await alpha.post("/v1/toolsets", made)
+      // The kernel counts what a thread takes by ticks of some milliseconds: a short check may be counted with a later
+      // one.
+      let refused = await alpha.post("/v1/toolsets", made)
+      for (let tries = 20; refused.status === 201 && tries > 0; tries--)
+        refused = await alpha.post("/v1/toolsets", { ...made, namespace: fresh() })
       assertRefused(refused, 503, "runtime_unavailable")
       assert.strictEqual(refused.body.message, "schemas of tools cannot be checked at the moment; try again")
       assert.strictEqual((await beta.post("/v1/toolsets", made)).status, 201)
