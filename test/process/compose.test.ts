@@ -18,6 +18,10 @@ import { Child } from "./Child.ts"
 const project = resolve(import.meta.dirname, "..", "..")
 const path = join(project, "docker-compose.yml")
 const text = readFileSync(path, "utf8")
+const readScripts = () =>
+  Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Struct({ scripts: Schema.Struct({ serve: Schema.String }) })))(
+    readFileSync(join(project, "package.json"), "utf8")
+  ).scripts
 
 const Records = Schema.Record(Schema.String, Schema.Unknown)
 const Service = Schema.Struct({
@@ -123,6 +127,13 @@ describe("the image of a node", () => {
   it("begins from the Node that the packages bring", () => {
     const [major] = process.versions.node.split(".")
     assert.deepStrictEqual([...new Set(image.bases)], [`node:${major}-bookworm-slim`])
+  })
+
+  it("starts Node with the flags of the script `serve`, as the nodes of the fault tests do", () => {
+    const flags =
+      /exec node (.*)src\/start\.mjs serve$/.exec(readScripts().serve)?.[1]?.trim() ?? assert.fail("no flags")
+    assert.include(text, `CMD ["node", ${JSON.stringify(flags)}, "src/start.mjs", "serve"]`)
+    assert.include(readFileSync(join(project, "test/cluster/Node.ts"), "utf8"), JSON.stringify(flags))
   })
 
   it("holds nothing of one platform only", async () => {

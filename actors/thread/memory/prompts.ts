@@ -212,7 +212,7 @@ export interface PromptLimits {
   readonly underWayBytes: number
 }
 
-/** Part of the cap that is kept when room is made. */
+/** Part of the cap to which kept prompts shrink when they pass it. */
 const roomy = 0.98
 
 const nothing = Effect.succeed(0)
@@ -249,7 +249,7 @@ export class Prompts {
       if (isPublic(fact)) seq++
       if (readTypes.has(fact.type)) read.push({ ...fact, pos, seq: isPublic(fact) ? seq : null })
     }
-    // Nothing to keep, and nothing kept is older than it was.
+    // Facts that no prompt reads only move the place up to which the kept one is true.
     if (read.length === 0 && (pos === 0 || this.kept.has(threadId))) kept.pos = pos
     else this.keep(threadId, kept, read, pos)
   }
@@ -312,7 +312,10 @@ export class Prompts {
     if (this.bytes > this.keptBytes) this.makeRoom(threadId)
   }
 
-  /** Some more than is needed: whoever asks a Map for its first entry passes over the places of all that have left. */
+  /**
+   * Forgets a little more than is needed, so that it is needed rarely: a search for a Map's first entry passes over
+   * the places of all entries that were removed before it.
+   */
   private makeRoom(inUse: string) {
     for (const oldest of this.kept.keys()) {
       if (this.bytes <= this.keptBytes * roomy || oldest === inUse) break
