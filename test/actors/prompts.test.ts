@@ -159,6 +159,8 @@ describe("a kept prompt", () => {
       (w) => w.do(w.submission("R", "queue", { retryOf: turnOf("A") })),
       (w) => w.reply()
     ]
+    // A birth brings no facts.
+    prompts.committed(thread.id, walk.context, [])
     for (const step of steps) {
       const { pos, seq } = walk.context
       step(walk)
