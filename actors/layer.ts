@@ -12,7 +12,7 @@ import { Sweep } from "./Sweep.ts"
 import * as Thread from "./thread/layer.ts"
 
 export interface ActorsOptions {
-  /** Milliseconds at rest after which an actor leaves memory; 1 s unless told. */
+  /** Milliseconds at rest after which an actor leaves memory (G1 of leaving.ts); 200 ms unless told. */
   readonly idleMs?: number
   /** Bytes of kept prompts on this node; 16 MiB unless told. */
   readonly promptBytes?: number
@@ -38,7 +38,7 @@ export interface ActorsOptions {
 const takeoverLimit = 3
 
 export const layer = ({
-  idleMs = 1_000,
+  idleMs = 200,
   promptBytes = 16 * 1024 * 1024,
   underWayBytes = 512 * 1024 * 1024,
   tailCharacters = 8_000_000,
