@@ -28,8 +28,8 @@ export interface ActorsOptions {
    */
   readonly slots?: SlotLimits
   /**
-   * Actors of a kind in this node's memory, as long as others rest; 10,000 unless told: five times what 2,000
-   * births a second leave behind in the second that an actor rests here.
+   * Actors of a kind in this node's memory, as long as others rest; 10,000 unless told. At 2,000 turns a second some
+   * 600 rest here at once.
    */
   readonly mostActors?: number
 }

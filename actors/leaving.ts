@@ -1,11 +1,11 @@
 /**
  * Actors leave this node's memory when nothing is wrong: because they rest, or because the node goes.
  *
- * G1. An actor at rest leaves memory some time after its last command, keeping its owner: coming back costs a read. An
- *     actor that has something to do later rests longer, and is released, so that the sweep of any node finds it before
- *     the moment comes; an actor that is to be told the time soon stays (W6 of Sweep.ts).
+ * G1. An actor at rest leaves memory some time after its last command, keeping its owner: only coming back is written,
+ *     as a claim. An actor that has something to do later rests longer, and is released, so that the sweep of any node
+ *     finds it before the moment comes; an actor that is to be told the time soon stays (W6 of Sweep.ts).
  * G2. An actor at rest whose shard is another node's by now is released: that node gets it without a theft.
- * G3. An actor that could not be released is owed.
+ * G3. An actor that could not be released is owed, unless it has come back: then what is owed since counts.
  * G4. While more actors are here than a node is to hold, actors at rest leave at once, the longest at rest first.
  */
 import { Cause, Effect } from "effect"
@@ -40,7 +40,7 @@ export interface Leaving<Snapshot, Request> {
   readonly name: string
 }
 
-/** How many times as long an actor rests whose leaving has to be written, and whose coming back as well. */
+/** How many times as long an actor rests whose leaving has to be written as well. */
 const releasedRests = 5
 
 /** Milliseconds at rest, at most, after which an actor of another node's shard leaves (G2). */
@@ -89,7 +89,11 @@ export const makeLeaving = <Snapshot, Request>({
     return release(given).pipe(
       Effect.catchCause((cause) => {
         for (const actor of given)
-          if (actor.head.runnableAt !== null && !residents.has(actor.ref.id))
+          if (
+            actor.head.runnableAt !== null &&
+            !residents.has(actor.ref.id) &&
+            obligations.get(actor.ref) === undefined
+          )
             obligations.owe(actor, "unanswered", false)
         return Cause.hasDies(cause) ? Effect.logError("actors could not be given back", cause) : Effect.void
       })

@@ -2,8 +2,8 @@
  * `node bench/pace.ts`: what a message costs that comes at a person's pace, in a long thread and in a short one,
  * interleaved. What is kept for the actors themselves has left memory by the next message.
  *
- *   --messages 20   of each   --events 10000   of the long one   --pause 8     seconds between messages; an actor stays
- *   for five --minutes       a real minute between messages               --write
+ *   --messages 20   of each   --events 10000   of the long one   --pause 8     seconds between messages
+ *   --minutes       a real minute between messages               --write
  */
 import { parseArgs } from "node:util"
 import { toUuid } from "../src/domain/ids.ts"
@@ -100,7 +100,7 @@ try {
   if (values.write) {
     const how =
       `${messages} messages to each thread, interleaved, ` +
-      `${values.minutes ? "a real minute apart" : `${seconds} s apart, which is as good as a minute: an actor rests for one`}.`
+      `${values.minutes ? "a real minute apart" : `${seconds} s apart, which is as good as a minute: an actor at rest stays for 200 ms`}.`
     await writeReport(
       "pace",
       [

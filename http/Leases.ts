@@ -2,8 +2,9 @@
  * The rights of an agent's lease at this moment.
  *
  * K1. A lease is good while its turn runs or waits, and until its own end: of a thread that lives here the actor is
- *     asked at every use; of another one the head is read, and believed for a second. A turn that is over never comes
- *     back: that is remembered for good.
+ *     asked at every use; of another one the head is read, and believed for a second. An end that is written here is
+ *     heard of at once, though its thread leaves memory before the next use. A turn that is over never comes back: that
+ *     is remembered for good.
  * K2. While an identity of the thread or of the agent is disabled, or once the agent is archived, it is refused: both
  *     are asked at every use, from memory (src/agents/Directory.ts, Y2).
  * K3. A lease is remembered under its SHA-256, with what never changes: no secret stays in memory, but the last of each
@@ -61,6 +62,8 @@ interface Held {
   caller?: Caller["Service"]
   /** Of the agent, as the caller was made with it. */
   agentIdentity?: string | undefined
+  /** Nobody waits for the end of its turn any more. */
+  readonly forget: () => void
 }
 
 const callerOf = (
@@ -93,7 +96,7 @@ const make = Effect.gen(function* () {
   const leases = yield* AgentLeases
   const reads = yield* ThreadReads
   const threads = yield* Threads
-  const known = new LRUCache<string, Held>({ max: most })
+  const known = new LRUCache<string, Held>({ max: most, dispose: ({ forget }) => forget() })
   const over = new LRUCache<string, true>({ max: most })
 
   const hashOf = makeTokenHash()
@@ -106,9 +109,15 @@ const make = Effect.gen(function* () {
 
   const look = Effect.fnUntraced(function* (hash: string, opened: OpenedLease) {
     const at = performance.now()
-    const standing = yield* reads.standing(opened.workspace, opened.threadId)
-    if (standing?.agentId !== opened.agentId || standing.turnId !== opened.turnId) return end(hash)
-    const held: Held = { opened, identity: standing.identity, readAt: at }
+    // Before the head is read: the turn may end while that is under way.
+    const forget = threads.onTurnEnd(opened.turnId, () => end(hash))
+    const standing = yield* Effect.onError(reads.standing(opened.workspace, opened.threadId), () => Effect.sync(forget))
+    if (over.has(hash)) return undefined
+    if (standing?.agentId !== opened.agentId || standing.turnId !== opened.turnId) {
+      forget()
+      return end(hash)
+    }
+    const held: Held = { opened, identity: standing.identity, readAt: at, forget }
     known.set(hash, held)
     return held
   })

@@ -72,6 +72,11 @@ export class Threads extends Context.Service<
      */
     readonly runningTurn: (workspace: string, threadId: string) => string | null | undefined
     /**
+     * Tells once when this node has written the end of a turn; of ends that others write nobody hears. Gives what takes
+     * the wish back.
+     */
+    readonly onTurnEnd: (turnId: string, tell: () => void) => () => void
+    /**
      * All events after `afterSeq` as JSON texts, at most `limit`, from memory, with those that are being
      * written at this moment. Undefined is no answer: read the log.
      */

@@ -222,6 +222,7 @@ export const layer = (options: ThreadOptions) =>
           const live = present(workspace, threadId)
           return live === undefined ? undefined : (live.context.turn?.turnId ?? null)
         },
+        onTurnEnd: (turnId, tell) => turnEnds.await(turnId, tell),
         lastSeq: (workspace, threadId) => present(workspace, threadId)?.context.seq,
         create: makeCreate({
           agentOf,

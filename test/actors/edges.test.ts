@@ -173,6 +173,7 @@ describe("a release that fails after its actor came back", () => {
       for (let i = 0; i < 100 && releases === 0; i++) yield* pass(100)
       assert.strictEqual(releases, 1)
       assert.strictEqual(node.registry.wakeable.size(), 1)
+      assert.strictEqual(node.registry.wakeable.owed(), 0)
       yield* pass(300)
       assert.strictEqual(node.registry.wakeable.owed(), 0)
       void world

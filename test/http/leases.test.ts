@@ -123,6 +123,14 @@ describe("a lease", () => {
     assert.strictEqual(await statusOf(client), 401)
   })
 
+  it("is void at once also where nobody used it between the end of its turn and its thread's leaving", async () => {
+    const { client, threadId } = await holding()
+    assert.strictEqual(await statusOf(client), 200, "its head is read now")
+    await letGo(threadId)
+    await leavesMemory(server, threadId)
+    assert.strictEqual(await statusOf(client), 401)
+  })
+
   it.each([
     ["its turn is over", 401, "unauthenticated"],
     ["its identity is disabled", 403, "identity_disabled"]

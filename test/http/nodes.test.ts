@@ -16,7 +16,7 @@ const { a, agentId, atA, atB, b, busLayer, cutting, ownerOf, twin } = await node
 
 describe("the list of nodes", () => {
   it("is the same from every node: names, lives, shards, actors, and how they do", async () => {
-    await makeThread(atA, agentId)
+    await makeThread(atA, agentId, { message: { content: text("A\n/wait 20s") } })
     await eventually(
       async () => (await atB.get("/v1/nodes")).body.nodes.every(({ bus }: { bus: string }) => bus === "connected"),
       "all are connected"

@@ -58,8 +58,10 @@ const cuttable = () => {
 /** What a file's tests stand on. */
 export const nodesStand = async () => {
   const { cutting, layer: busLayer } = cuttable()
-  const a = await during(startServer({ bus: busLayer(), name: "a" }))
-  const b = await during(startServer({ bus: busLayer(), name: "b", beside: a }))
+  // Long enough that a thread which is asked again and again keeps its epoch.
+  const idleMs = 5_000
+  const a = await during(startServer({ bus: busLayer(), name: "a", idleMs }))
+  const b = await during(startServer({ bus: busLayer(), name: "b", beside: a, idleMs }))
   /** The same credential there. */
   const twin = (client: Client) => b.at(client)
   const atA = a.alpha
