@@ -31,7 +31,7 @@ export const create = async (system: System) => {
 }
 
 /** Makes threads with a message each, by 32 clients at once; when each was answered, by the monotonic clock. */
-export const makeThreads = async (system: System, threads: number) => {
+export const makeThreads = async (system: System, threads: number, said: object = message) => {
   const clients = Array.from({ length: 32 }, () => connect(system.target))
   const start = performance.now()
   let left = threads
@@ -39,7 +39,7 @@ export const makeThreads = async (system: System, threads: number) => {
   await Promise.all(
     clients.map(async (http) => {
       while (left-- > 0) {
-        await http.post("/v1/threads", { agentId: system.target.agents[0], message })
+        await http.post("/v1/threads", { agentId: system.target.agents[0], message: said })
         made.push(performance.now())
       }
     })

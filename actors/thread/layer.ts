@@ -23,6 +23,7 @@ import { Declined, type Unreachable } from "../Actor.ts"
 import { unreachable } from "../live.ts"
 import { WebhookInterest } from "../../src/webhooks/Interest.ts"
 import { makeRegistry, type RegistryOptions } from "../Registry.ts"
+import type { Snapshot } from "../../machines/thread/chart.ts"
 import { makeBudgetReached } from "./announcing.ts"
 import { makeAdmission } from "./admissions.ts"
 import { makeAsking } from "./asking.ts"
@@ -99,6 +100,9 @@ const makeRefuseBirth = (quotas: Pick<Quotas["Service"], "exceeded">) => (worksp
     })
   )
 }
+
+/** Null where none runs or waits. */
+const turnOf = (live: Pick<Snapshot, "context"> | undefined) => live && (live.context.turn?.turnId ?? null)
 
 export const layer = (options: ThreadOptions) =>
   Layer.effect(
@@ -204,11 +208,10 @@ export const layer = (options: ThreadOptions) =>
         return snapshot?.context.carry.archivedAt === undefined ? snapshot : undefined
       }
 
-      const { sendOrPost, start, submitAs } = makeSending({ ask, bus, ensure: births.ensure, journal, lease, quotas })
+      const { sendOrPost, ...sending } = makeSending({ ask, bus, ensure: births.ensure, journal, lease, quotas })
 
       return Threads.of({
-        submitAs,
-        start,
+        ...sending,
         recent: (workspace, threadId, afterSeq, limit) =>
           flatMapNow(registry.settled(threadRef(workspace, threadId)), (snapshot) =>
             Effect.succeed(
@@ -218,10 +221,7 @@ export const layer = (options: ThreadOptions) =>
             )
           ),
         waitingFor: (workspace, threadId, owner) => registry.waitingFor(threadRef(workspace, threadId), owner),
-        runningTurn: (workspace, threadId) => {
-          const live = present(workspace, threadId)
-          return live === undefined ? undefined : (live.context.turn?.turnId ?? null)
-        },
+        runningTurn: (workspace, threadId) => turnOf(present(workspace, threadId)),
         onTurnEnd: (turnId, tell) => turnEnds.await(turnId, tell),
         lastSeq: (workspace, threadId) => present(workspace, threadId)?.context.seq,
         create: makeCreate({

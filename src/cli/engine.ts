@@ -24,10 +24,10 @@ setFlagsFromString("--heap-growing-percent=70")
 // collections.
 setFlagsFromString("--semi-space-growth-factor=64")
 
-// Nothing is born old. V8 puts what a place in the code makes into the old generation at once when most of it survived a
-// while ago. Of a turn nearly all survives while the young generation is small, and nothing a second later: a third of
-// what the old generation was collected for had been dead in it from the start, and each such decision throws compiled
-// code away.
+// Nothing is born old. V8 puts what a place in the code makes into the old generation at once when most of it survived
+// a while ago. Of a turn nearly all survives while the young generation is small, and nothing a second later: a third
+// of what the old generation was collected for had been dead in it from the start, and each such decision throws
+// compiled code away.
 setFlagsFromString("--no-allocation-site-pretenuring")
 
 // Buffers count in one limit with all else that lives. By itself V8 begins a collection of the old generation with
