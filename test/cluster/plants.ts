@@ -242,8 +242,13 @@ export const plants: ReadonlyArray<Plant> = [
       },
       {
         file: "http/Leases.ts",
-        find: "if (standing?.agentId !== opened.agentId || standing.turnId !== opened.turnId) return end(hash)",
-        put: "if (standing?.agentId !== opened.agentId) return end(hash)"
+        find: "if (standing?.agentId !== opened.agentId || standing.turnId !== opened.turnId) {",
+        put: "if (standing?.agentId !== opened.agentId) {"
+      },
+      {
+        file: "http/Leases.ts",
+        find: "const forget = threads.onTurnEnd(opened.turnId, () => end(hash))",
+        put: "const forget = threads.onTurnEnd(opened.turnId, () => {})"
       }
     ],
     fault: "kill -9",

@@ -70,6 +70,8 @@ const textOf = (known: Known) => (pattern: string) => {
   if (pattern.startsWith("^[a-z_]{1,32}\\.")) return fc.constantFrom("identity.disable", "identity.enable", "no.such")
   if (pattern.startsWith("^whsec_"))
     return fc.integer({ min: 24, max: 64 }).map((bytes) => `whsec_${Buffer.alloc(bytes, bytes).toString("base64")}`)
+  // Versions of a profile are numbered from 1.
+  if (pattern === "^[1-9]\\d{0,8}$") return fc.constantFrom("1", "2", "3", "999999999")
   // Nobody listens there: who is asked says no at once.
   if (pattern.startsWith("^[Hh][Tt][Tt][Pp]"))
     return fc.constantFrom(
