@@ -1,8 +1,7 @@
 /**
  * The sweep: what makes the system whole again without anyone asking. Every second it claims actors of this node's
  * shards that are due and have no live owner, and delivers the inbox; several times a second it has what this node owes
- * met, live actors told the time, and those at rest leave memory. Each of these has a fiber of its own: none waits for
- * another.
+ * met, and live actors told the time. Each of these has a fiber of its own: none waits for another.
  *
  * W1. A pass that fails is logged and followed by the next; the sweep itself never ends.
  * W2. A takeover resumes at most so many actors at once: a dead node's work does not arrive as one herd.
@@ -82,6 +81,8 @@ export class Sweep extends Context.Service<
         monotonic,
         whole: Effect.gen(function* () {
           if (draining) return
+          // First, so that whoever is woken below is told the time before it may leave again.
+          yield* Effect.forEach(all(), (registry) => registry.passivate, { discard: true })
           yield* serve
           yield* take(toTake.next())
         }),
@@ -142,13 +143,6 @@ export class Sweep extends Context.Service<
       }).pipe(Effect.forever, Effect.forkScoped)
 
       yield* Effect.repeat(serve, Schedule.spaced("100 millis")).pipe(Effect.forkScoped)
-
-      const passivate = Effect.suspend(() =>
-        draining || lease.fenced()
-          ? Effect.void
-          : Effect.forEach(all(), (registry) => registry.passivate, { discard: true })
-      )
-      yield* Effect.repeat(safely(passivate, "leaving memory"), Schedule.spaced("100 millis")).pipe(Effect.forkScoped)
 
       let nodes = placement.version()
       const tick = Effect.suspend(() => {

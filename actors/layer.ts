@@ -12,7 +12,7 @@ import { Sweep } from "./Sweep.ts"
 import * as Thread from "./thread/layer.ts"
 
 export interface ActorsOptions {
-  /** Milliseconds at rest after which an actor leaves memory (G1 of leaving.ts); 200 ms unless told. */
+  /** Milliseconds at rest after which an actor leaves memory; 1 s unless told. */
   readonly idleMs?: number
   /** Bytes of kept prompts on this node; 16 MiB unless told. */
   readonly promptBytes?: number
@@ -28,8 +28,8 @@ export interface ActorsOptions {
    */
   readonly slots?: SlotLimits
   /**
-   * Actors of a kind in this node's memory, as long as others rest; 10,000 unless told. At 2,000 turns a second some
-   * 600 rest here at once.
+   * Actors of a kind in this node's memory, as long as others rest; 10,000 unless told: five times what 2,000
+   * births a second leave behind in the second that an actor rests here.
    */
   readonly mostActors?: number
 }
@@ -38,7 +38,7 @@ export interface ActorsOptions {
 const takeoverLimit = 3
 
 export const layer = ({
-  idleMs = 200,
+  idleMs = 1_000,
   promptBytes = 16 * 1024 * 1024,
   underWayBytes = 512 * 1024 * 1024,
   tailCharacters = 8_000_000,

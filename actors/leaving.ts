@@ -1,9 +1,9 @@
 /**
  * Actors leave this node's memory when nothing is wrong: because they rest, or because the node goes.
  *
- * G1. An actor at rest leaves memory some time after its last command, keeping its owner: only coming back is written,
- *     as a claim. An actor that has something to do later rests longer, and is released, so that the sweep of any node
- *     finds it before the moment comes; an actor that is to be told the time soon stays (W6 of Sweep.ts).
+ * G1. An actor at rest leaves memory some time after its last command, keeping its owner: coming back costs a read. An
+ *     actor that has something to do later is released, so that the sweep of any node finds it before the moment comes;
+ *     an actor that is to be told the time soon stays (W6 of Sweep.ts).
  * G2. An actor at rest whose shard is another node's by now is released: that node gets it without a theft.
  * G3. An actor that could not be released is owed, unless it has come back: then what is owed since counts.
  * G4. While more actors are here than a node is to hold, actors at rest leave at once, the longest at rest first.
@@ -32,7 +32,7 @@ export interface Leaving<Snapshot, Request> {
   readonly drop: (live: Activation<Snapshot, Request>, why: DropReason) => void
   /** Actors that are on their way into memory. */
   readonly loading: () => number
-  /** Milliseconds at rest after which an actor leaves that nothing has to be written of. */
+  /** Milliseconds at rest after which an actor leaves. */
   readonly idleMs: number
   /** Actors in memory, as long as others rest (G4). */
   readonly mostActors: number
@@ -40,10 +40,7 @@ export interface Leaving<Snapshot, Request> {
   readonly name: string
 }
 
-/** How many times as long an actor rests whose leaving has to be written as well. */
-const releasedRests = 5
-
-/** Milliseconds at rest, at most, after which an actor of another node's shard leaves (G2). */
+/** The same of an actor of another node's shard (G2). */
 const awayMs = 1_000
 
 /** The part of the most that is left when some have left early. */
@@ -104,10 +101,8 @@ export const makeLeaving = <Snapshot, Request>({
     const now = monotonic()
     const near = lease.now() + aheadMs
     const mine = placement.mine()
-    const released = releasedRests * idleMs
-    const rest = ({ head, shard }: Actor) =>
-      hasShard(mine, shard) ? (head.runnableAt === null ? idleMs : released) : Math.min(released, awayMs)
-    const ripe = (actor: Actor) => now - actor.lastUsedAt >= rest(actor)
+    const ripe = (actor: Actor) =>
+      now - actor.lastUsedAt >= (hasShard(mine, actor.shard) ? idleMs : Math.min(idleMs, awayMs))
     return leave(residents.all().filter((actor) => ripe(actor) && isResting(actor) && !residents.isDueBy(actor, near)))
   })
 

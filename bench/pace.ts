@@ -100,7 +100,7 @@ try {
   if (values.write) {
     const how =
       `${messages} messages to each thread, interleaved, ` +
-      `${values.minutes ? "a real minute apart" : `${seconds} s apart, which is as good as a minute: an actor at rest stays for 200 ms`}.`
+      `${values.minutes ? "a real minute apart" : `${seconds} s apart, which is as good as a minute: an actor rests for one`}.`
     await writeReport(
       "pace",
       [

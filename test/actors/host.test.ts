@@ -269,20 +269,6 @@ describe("an actor at rest", () => {
     })
   )
 
-  it.effect("stays five times as long where its leaving has to be written, and its coming back as well", () =>
-    Effect.gen(function* () {
-      const { node, ref, world } = yield* setting(800)
-      yield* node.deliver(ref, { request: submit("A\n/call ask {}") })
-      yield* settle
-      yield* pass(3_900)
-      assert.isDefined(node.registry.peek(ref.id))
-      assert.strictEqual(rowOf(world, ref).owner, node.incarnation)
-      yield* pass(300)
-      assert.isUndefined(node.registry.peek(ref.id))
-      assert.isNull(rowOf(world, ref).owner)
-    })
-  )
-
   it.effect("that could not be given back is found all the same when its wait expires", () =>
     Effect.gen(function* () {
       const { node, ref, world } = yield* setting(0)
