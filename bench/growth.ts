@@ -36,7 +36,7 @@ const wanted = new Set(values.only.split(","))
 const round = (n: number, digits = 2) => n.toFixed(digits)
 const { found, table } = findings()
 
-/** Threads at rest leave memory at once: these work for as long as they are looked at. */
+/** Threads at rest soon leave memory: these work for as long as they are looked at. */
 const lasting = { content: [{ type: "text", text: "What the model thinks about for long.\n/wait 120s" }] }
 
 const postgres = await startPostgres()

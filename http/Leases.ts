@@ -112,8 +112,7 @@ const make = Effect.gen(function* () {
     // Before the head is read: the turn may end while that is under way.
     const forget = threads.onTurnEnd(opened.turnId, () => end(hash))
     const standing = yield* Effect.onError(reads.standing(opened.workspace, opened.threadId), () => Effect.sync(forget))
-    if (over.has(hash)) return undefined
-    if (standing?.agentId !== opened.agentId || standing.turnId !== opened.turnId) {
+    if (over.has(hash) || standing?.agentId !== opened.agentId || standing.turnId !== opened.turnId) {
       forget()
       return end(hash)
     }

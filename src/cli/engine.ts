@@ -20,7 +20,7 @@ setFlagsFromString("--minimum-invocations-after-ic-update=20")
 setFlagsFromString("--heap-growing-percent=70")
 
 // The young generation is full-grown at the second collection. V8 makes it as small as a megabyte while little happens,
-// and then doubles it each time that as much as it holds has survived, which takes a busy server seconds and a hundred
+// and then doubles it each time that as much as it holds has survived, which takes a busy server seconds and some fifty
 // collections.
 setFlagsFromString("--semi-space-growth-factor=64")
 

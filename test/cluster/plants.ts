@@ -242,8 +242,8 @@ export const plants: ReadonlyArray<Plant> = [
       },
       {
         file: "http/Leases.ts",
-        find: "if (standing?.agentId !== opened.agentId || standing.turnId !== opened.turnId) {",
-        put: "if (standing?.agentId !== opened.agentId) {"
+        find: "standing?.agentId !== opened.agentId || standing.turnId !== opened.turnId) {",
+        put: "standing?.agentId !== opened.agentId) {"
       },
       {
         file: "http/Leases.ts",

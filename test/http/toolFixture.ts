@@ -1,6 +1,7 @@
 /** Agents with tools, roles and hooks to try turns with, and what tests ask of their logs. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
+import { Registries } from "../../actors/Registries.ts"
 import { Threads } from "../../actors/thread/Threads.ts"
 import { fromUuid, toUuid } from "../../src/domain/ids.ts"
 import { type FactColumns, factColumns, storedFact } from "../../src/journal/storedFact.ts"
@@ -98,7 +99,11 @@ export const leavesMemory = (server: TestServer, threadId: string) =>
   eventually(
     () =>
       server.runtime.runPromise(
-        Threads.useSync((threads) => threads.lastSeq(server.workspaces.alpha, threadId) === undefined)
+        Effect.gen(function* () {
+          // As soon as it has rested: the sweep asks once a second.
+          yield* (yield* Registries).of("thread")?.passivate ?? Effect.die("no threads")
+          return (yield* Threads).lastSeq(server.workspaces.alpha, threadId) === undefined
+        })
       ),
     `${threadId} leaves memory`
   )
