@@ -56,7 +56,10 @@ export const layerMemory = (store: MemoryStore) =>
         })
 
       const free = (actor: MemoryActor, me: string) =>
-        actor.owner === null || actor.owner === me || !store.alive(actor.owner, now())
+        actor.owner === null ||
+        actor.owner === me ||
+        !store.alive(actor.owner, now()) ||
+        (actor.head.runnableAt === null && store.isLeaving(actor.owner))
 
       const crash = () => {
         store.crashed.add(process)
@@ -122,7 +125,8 @@ export const layerMemory = (store: MemoryStore) =>
             if (actor === undefined) return Effect.fail(new NoSuchActor({ actor: ref }))
             if (!free(actor, me)) return Effect.fail(new OwnedElsewhere({ actor: ref, node: actor.owner ?? me }))
             const mine = actor.owner === me
-            if (!mine && actor.owner !== null && actor.head.since !== null) actor.fruitless++
+            const died = !mine && actor.owner !== null && !store.alive(actor.owner, now())
+            if (died && actor.head.since !== null) actor.fruitless++
             actor.epoch++
             actor.owner = me
             const { attributes, createdAt, epoch, fruitless, head, parent } = actor

@@ -51,6 +51,8 @@ const leaseOf = (
     },
     beat: Effect.sync(() => {
       beats.push(incarnation)
+      const node = store.nodes.get(incarnation)
+      if (node) node.status = statuses.get(incarnation)?.() ?? said
     }),
     beatEvery: 1_000,
     onLapse: () => Effect.void,

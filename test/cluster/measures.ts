@@ -68,11 +68,52 @@ export const takeoverGaps = (
   })
 }
 
+export interface Silence {
+  readonly ms: number
+  /** What ended it. */
+  readonly end: HeadChange
+}
+
+/**
+ * What happened during a silence, a line each with its milliseconds: to the actor's head, and to the list of nodes. The
+ * last line says what ended it.
+ */
+export const storyOf = async (
+  { pool }: Pick<Cluster, "pool">,
+  { heads, nameOf }: Audit,
+  { end, ms }: Silence
+): Promise<ReadonlyArray<string>> => {
+  const from = end.at - ms
+  const name = (owner: string | null) => (owner === null ? "nobody" : (nameOf.get(owner) ?? owner))
+  const within = <Row extends { readonly at: number }>(rows: ReadonlyArray<Row>) =>
+    rows.filter(({ at }) => at >= from && at <= end.at)
+  const nodes = await pool.query<{ at: number; writer: string; what: string }>(
+    "select writer, what, (extract(epoch from at) * 1000)::float8 as at from audit.nodes order by n"
+  )
+  const facts = await pool.query<{ pos: number; type: string }>("select pos, type from facts where actor = $1", [
+    end.actor
+  ])
+  const typesUpTo = (pos: number, after: number) =>
+    facts.rows.flatMap((fact) => (fact.pos > after && fact.pos <= pos ? [fact.type] : [])).join(" ")
+  const changes = within(heads.filter(({ actor }) => actor === end.actor))
+  return [
+    ...within(nodes.rows).map(({ at, what, writer }) => ({ at, text: `${writer} ${what}s` })),
+    ...changes.map(({ at, epoch_after, owner_after, owner_before, pos_after, writer }, i) => ({
+      at,
+      text:
+        `${writer}: ${name(owner_before)} -> ${name(owner_after)}, epoch ${epoch_after}, ` +
+        typesUpTo(pos_after, changes[i - 1]?.pos_after ?? pos_after - 1)
+    }))
+  ]
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ at, text }) => `${Math.round(at - from)} ms  ${text}`)
+}
+
 /**
  * The longest time without an event, of each prober's thread whose turns were running, within the window (database
  * time).
  */
-export const longestGaps = (audit: Audit, history: History, from: number, to: number): ReadonlyArray<number> => {
+export const longestGaps = (audit: Audit, history: History, from: number, to: number): ReadonlyArray<Silence> => {
   const of = advances(audit)
   return [...history.threads.values()].flatMap(({ prober, sleeper, threadId }) => {
     if (!prober || sleeper) return []
@@ -82,9 +123,9 @@ export const longestGaps = (audit: Audit, history: History, from: number, to: nu
       const before = all[i - 1]
       return before === undefined || change.since_before === null || change.at < from || before.at > to
         ? []
-        : [change.at - before.at]
+        : [{ ms: change.at - before.at, end: change }]
     })
-    return gaps.length === 0 ? [] : [Math.max(...gaps)]
+    return gaps.toSorted((a, b) => b.ms - a.ms).slice(0, 1)
   })
 }
 

@@ -3,7 +3,16 @@ import { field } from "../../../src/cli/client.ts"
 import { toUuid } from "../../../src/domain/ids.ts"
 import type { Cluster } from "../Cluster.ts"
 import type { Aftermath, Fault, RunData, Scene } from "../experiment.ts"
-import { databaseNow, longestGaps, quantile, strained, takeoverGaps, takeoversFrom, unfinishedOf } from "../measures.ts"
+import {
+  databaseNow,
+  longestGaps,
+  quantile,
+  storyOf,
+  strained,
+  takeoverGaps,
+  takeoversFrom,
+  unfinishedOf
+} from "../measures.ts"
 import { extraCalls, inFlight, some, takeover } from "./bars.ts"
 
 export const kill: Fault = {
@@ -87,21 +96,28 @@ export const shortStop: Fault = {
   }
 }
 
+const longestSilenceMs = 2_000
+
 /** What a deployment may cost: silence of running turns, and requests that one retry does not mend. */
-export const handOver = (
+export const handOver = async (
+  cluster: Cluster,
   { audit, history }: RunData,
   from: { readonly wall: number; readonly at: number },
   to: { readonly wall: number; readonly at: number },
   observed: string | undefined
-): Aftermath => {
-  const gaps = longestGaps(audit, history, from.wall, to.wall)
+): Promise<Aftermath> => {
+  const silences = longestGaps(audit, history, from.wall, to.wall).toSorted((a, b) => b.ms - a.ms)
+  const gaps = silences.map(({ ms }) => ms)
+  const [longest] = silences
+  if (longest !== undefined && longest.ms > longestSilenceMs)
+    for (const line of await storyOf(cluster, audit, longest)) console.log(`     longest silence: ${line}`)
   const hard = strained(history, from.at, to.at)
   for (const { failed } of hard.slice(0, 5)) console.log(`     not mended by one retry: ${failed}`)
   return {
     gaps,
     observed,
     figures: [
-      { name: "longest silence", value: quantile(gaps, 1), bar: 2_000, unit: "ms" },
+      { name: "longest silence", value: quantile(gaps, 1), bar: longestSilenceMs, unit: "ms" },
       { name: "requests that one retry does not mend", value: hard.length, bar: 0, unit: "" }
     ]
   }
@@ -119,7 +135,7 @@ export const term: Fault = {
     await sleep(3_000)
     const to = await moment(cluster)
     await node.start()
-    return (run) => handOver(run, from, to, code === 0 ? `${node.name} left` : undefined)
+    return (run) => handOver(cluster, run, from, to, code === 0 ? `${node.name} left` : undefined)
   }
 }
 
@@ -136,7 +152,13 @@ export const rolling: Fault = {
     }
     const to = await moment(cluster)
     return (run) =>
-      handOver(run, from, to, codes.every((code) => code === 0) ? `${codes.length} nodes restarted` : undefined)
+      handOver(
+        cluster,
+        run,
+        from,
+        to,
+        codes.every((code) => code === 0) ? `${codes.length} nodes restarted` : undefined
+      )
   }
 }
 

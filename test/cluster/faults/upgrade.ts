@@ -63,6 +63,7 @@ export const versions = (commit: string): Fault => ({
       const to = await moment(cluster)
       return (run) =>
         handOver(
+          cluster,
           run,
           from,
           to,
