@@ -1,5 +1,6 @@
 /** What a fault cost, from what PostgreSQL and the clients saw. Times are milliseconds. */
 import { fromUuid, toUuid } from "../../src/domain/ids.ts"
+import { readEvent } from "../../src/journal/storedFact.ts"
 import type { Audit, HeadChange } from "./audit.ts"
 import type { Cluster } from "./Cluster.ts"
 import type { History } from "./History.ts"
@@ -90,11 +91,11 @@ export const storyOf = async (
   const nodes = await pool.query<{ at: number; writer: string; what: string }>(
     "select writer, what, (extract(epoch from at) * 1000)::float8 as at from audit.nodes order by n"
   )
-  const facts = await pool.query<{ pos: number; type: string }>("select pos, type from facts where actor = $1", [
+  const facts = await pool.query<{ pos: number; event: string }>("select pos, event from facts where actor = $1", [
     end.actor
   ])
-  const typesUpTo = (pos: number, after: number) =>
-    facts.rows.flatMap((fact) => (fact.pos > after && fact.pos <= pos ? [fact.type] : [])).join(" ")
+  const typesUpTo = (last: number, after: number) =>
+    facts.rows.flatMap(({ event, pos }) => (pos > after && pos <= last ? [readEvent(event).type] : [])).join(" ")
   const changes = within(heads.filter(({ actor }) => actor === end.actor))
   return [
     ...within(nodes.rows).map(({ at, what, writer }) => ({ at, text: `${writer} ${what}s` })),
