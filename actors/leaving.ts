@@ -1,10 +1,9 @@
 /**
  * Actors leave this node's memory when nothing is wrong: because they rest, or because the node goes.
  *
- * G1. An actor at rest leaves memory some time after its last command, keeping its owner: coming back costs a read, and
- *     whoever is asked meanwhile may claim it from an owner that is on its way out (K4 of claims.ts). An actor that has
- *     something to do later is released, so that the sweep of any node finds it before the moment comes; an actor that
- *     is to be told the time soon stays (W6 of Sweep.ts).
+ * G1. An actor at rest leaves memory some time after its last command, keeping its owner: coming back costs a read. An
+ *     actor that has something to do later is released, so that the sweep of any node finds it before the moment comes;
+ *     an actor that is to be told the time soon stays (W6 of Sweep.ts).
  * G2. An actor at rest whose shard is another node's by now is released: that node gets it without a theft.
  * G3. An actor that could not be released is owed, unless it has come back: then what is owed since counts.
  * G4. While more actors are here than a node is to hold, actors at rest leave at once, the longest at rest first.

@@ -135,11 +135,12 @@ export const against = async (options: AgainstOptions): Promise<void> => {
   const shorts = options.commits.map((commit) => git("rev-parse", "--short", commit))
   const { all, stops } = makeStops()
   try {
-    const folders = options.commits.map((commit) => {
-      const { folder, remove } = checkOut(commit)
+    const folders: Array<string> = []
+    for (const commit of options.commits) {
+      const { folder, remove } = await checkOut(commit)
       stops.push(remove)
-      return folder
-    })
+      folders.push(folder)
+    }
     const postgres = await startPostgres()
     stops.push(postgres.stop)
     const meter = await openMeter(postgres.url)

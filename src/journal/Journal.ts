@@ -12,8 +12,7 @@
  *     tell, since others have moved it by then, the append stays in doubt: `JournalUnavailable`.
  * J5. A claim raises the epoch, also when the actor is mine already: an append that was sent before the
  *     claim and arrives after it is refused. A claim succeeds when the actor has no owner, when its
- *     owner's lease has lapsed by the database's clock, when it is already mine, or when it has nothing to do and its
- *     owner says that it leaves.
+ *     owner's lease has lapsed by the database's clock, or when it is already mine.
  * J6. Commands that were stored in the inbox for an actor come before commands that are sent to it later: an append
  *     that queues an input is refused while something waits there.
  */
@@ -253,7 +252,7 @@ export interface InboxWanted {
   readonly actors: number
   /** ... and so many rows of each. */
   readonly rows: number
-  /** Of actors of these shards that a claim would get (J5); of those that this node owns in any case. */
+  /** Of actors of these shards that nobody alive owns; of those that this node owns in any case. */
   readonly shards: Shards
   /** The id of the actor at which the look before this one ended; undefined to begin. */
   readonly after: string | undefined

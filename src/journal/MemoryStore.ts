@@ -99,10 +99,6 @@ export class MemoryStore {
   /** Told of each crash. */
   onCrash: (owner: string) => void = () => {}
 
-  isLeaving(incarnation: string) {
-    return this.nodes.get(incarnation)?.status.draining === true
-  }
-
   alive(incarnation: string, now: number) {
     return (this.nodes.get(incarnation)?.deadline ?? 0) > now
   }

@@ -5,8 +5,6 @@
  *     late counts. The owner before is not known any more when an attempt before may have been committed.
  * K2. A head that is locked, or an actor that cannot be asked for, keeps no other claim (A1 of apart.ts).
  * K3. Only an owner whose lease is over counts as a death; an actor that was given back counts nothing.
- * K4. What rests on a node that leaves is free (J5): that node takes no commands any more, and gives back only what it
- *     has in memory.
  */
 import { Effect } from "effect"
 import { fromUuid, toUuid } from "../domain/ids.ts"
@@ -30,21 +28,16 @@ export interface Claim {
   readonly owner: string
 }
 
-const owned = (head: string) => `from nodes n where n.incarnation = ${head}.owner and n.deadline > clock_timestamp()`
-
-/** A node answers for the actor: it lives and, where the actor rests, stays (K4). */
-export const isHeld = (head: string) => `exists (select ${owned(head)}
-  and (${head}.runnable_at is not null or not coalesce((n.status ->> 'draining')::boolean, false)))`
-
 const taking = `with c as (select * from unnest($1::int[], $2::uuid[], $3::uuid[], $4::uuid[]) as c(o, w, id, me)),
 taken as (update heads t set owner = c.me, epoch = t.epoch + 1,
-    fruitless = case when t.owner is null or t.owner = c.me or t.since is null or exists (select ${owned("t")})
-      then t.fruitless else t.fruitless + 1 end
-  from c where t.id = c.id and t.workspace = c.w and (t.owner is null or t.owner = c.me or not ${isHeld("t")})
+    fruitless = case when t.owner is null or t.owner = c.me or t.since is null then t.fruitless else t.fruitless + 1 end
+  from c where t.id = c.id and t.workspace = c.w
+    and (t.owner is null or t.owner = c.me
+      or not exists (select from nodes n where n.incarnation = t.owner and n.deadline > clock_timestamp()))
   returning c.o, t.epoch, t.pos, t.seq, t.rev, t.since, t.status, t.carry, t.fruitless,
     (extract(epoch from t.runnable_at) * 1000)::float8 as runnable, (extract(epoch from t.updated_at) * 1000)::float8
       as updated)
-select c.o, taken.epoch is not null as taken, h.owner, exists (select ${owned("h")}) as lives, taken.epoch, taken.pos, taken.seq, taken.rev, taken.since,
+select c.o, taken.epoch is not null as taken, h.owner, taken.epoch, taken.pos, taken.seq, taken.rev, taken.since,
   taken.status, taken.carry,
   taken.fruitless, taken.runnable, taken.updated, h.parent, h.attributes, (extract(epoch from h.created_at) *
     1000)::float8 as created, h.id is not null as known
@@ -56,8 +49,6 @@ interface Taken {
   taken: boolean
   /** Before the claim. */
   owner: string | null
-  /** That owner's lease was not over. */
-  lives: boolean
   epoch: number
   pos: number
   seq: number
@@ -117,7 +108,7 @@ export const claims = (database: Pick<Database["Service"], "query">, kinds: Read
     for (const row of rows) {
       const { answer, item } = requests[row.o]!
       if (row.taken) {
-        if (row.owner !== null && row.owner !== toUuid(item.owner) && !row.lives) lapsed++
+        if (row.owner !== null && row.owner !== toUuid(item.owner)) lapsed++
         answer(Effect.sync(() => claimedOf(item, row, doubtful)))
       } else if (!row.known) answer(Effect.fail(new NoSuchActor({ actor: item.actor })))
       else if (row.owner !== null)

@@ -10,7 +10,6 @@ import { Effect } from "effect"
 import { toUuid } from "../domain/ids.ts"
 import type { Database } from "../database/Database.ts"
 import { refOf } from "./agenda.ts"
-import { isHeld } from "./claims.ts"
 import type { ActorRef, IdempotencyRow, InboxRow, InboxWanted, KindNouns, PostedWanted } from "./Journal.ts"
 
 const columns = "i.id, i.workspace, i.actor, i.kind, i.command"
@@ -22,8 +21,10 @@ const waiting = `with recursive actors as (
   select following.actor from actors a cross join lateral (select i.actor from inbox i where i.actor > a.actor order by
     i.actor limit 1) following)
 select ${columns} from (select a.actor, h.workspace from actors a
-    cross join lateral (select h.workspace, h.owner, h.runnable_at from heads h where h.id = a.actor offset 0) h
-    where (h.owner = $1 or (get_bit($4::bytea, fine_shard_of(a.actor)) = 1 and (h.owner is null or not ${isHeld("h")})))
+    cross join lateral (select h.workspace, h.owner from heads h where h.id = a.actor offset 0) h
+    where (h.owner = $1 or (get_bit($4::bytea, fine_shard_of(a.actor)) = 1
+        and (h.owner is null or h.owner not in (select n.incarnation from nodes n where n.deadline >
+          clock_timestamp()))))
       and exists (select from inbox i where i.actor = a.actor and i.workspace = h.workspace and i.kind = any
         ($6::text[]) and i.id <> all ($7::text[]))
     limit $2) as found

@@ -56,10 +56,7 @@ export const layerMemory = (store: MemoryStore) =>
         })
 
       const free = (actor: MemoryActor, me: string) =>
-        actor.owner === null ||
-        actor.owner === me ||
-        !store.alive(actor.owner, now()) ||
-        (actor.head.runnableAt === null && store.isLeaving(actor.owner))
+        actor.owner === null || actor.owner === me || !store.alive(actor.owner, now())
 
       const crash = () => {
         store.crashed.add(process)
@@ -125,8 +122,7 @@ export const layerMemory = (store: MemoryStore) =>
             if (actor === undefined) return Effect.fail(new NoSuchActor({ actor: ref }))
             if (!free(actor, me)) return Effect.fail(new OwnedElsewhere({ actor: ref, node: actor.owner ?? me }))
             const mine = actor.owner === me
-            const died = !mine && actor.owner !== null && !store.alive(actor.owner, now())
-            if (died && actor.head.since !== null) actor.fruitless++
+            if (!mine && actor.owner !== null && actor.head.since !== null) actor.fruitless++
             actor.epoch++
             actor.owner = me
             const { attributes, createdAt, epoch, fruitless, head, parent } = actor

@@ -51,8 +51,6 @@ const leaseOf = (
     },
     beat: Effect.sync(() => {
       beats.push(incarnation)
-      const node = store.nodes.get(incarnation)
-      if (node) node.status = statuses.get(incarnation)?.() ?? said
     }),
     beatEvery: 1_000,
     onLapse: () => Effect.void,

@@ -235,27 +235,6 @@ describe("a node that leaves", () => {
     })
   )
 
-  it.effect("keeps nobody from what had left its memory before, however long something runs there", () =>
-    Effect.gen(function* () {
-      const { a, b, c, ref: resting, world } = yield* setting(3, 1_000)
-      yield* pass(3_000)
-      const working = yield* create(a)
-      yield* a.deliver(working, { request: submit("A\n/wait 20s") })
-      assert.deepStrictEqual([a.registry.peek(resting.id), rowOf(world, resting).owner], [undefined, a.incarnation])
-      const leaving = yield* Effect.forkChild(a.drain(60_000))
-      yield* pass(100)
-      assert.strictEqual(bodyOf(yield* b.deliver(resting, { request: submit("B") })).state, "admitted")
-      const node = [b, c].find(({ incarnation }) => rowOf(world, resting).owner === incarnation)
-      yield* toRest(world, node ?? assert.fail("nobody else has it"), resting)
-      assert.strictEqual(wordsOf(world, resting), "user(B) assistant(B) turn_completed(B)")
-      // A command that cannot be stored.
-      yield* c.deliver(resting, { request: { type: "cancel", principal: ann, clearQueue: false } })
-      assert.strictEqual(rowOf(world, resting).fruitless, 0)
-      yield* pass(61_000)
-      yield* Fiber.join(leaving)
-    })
-  )
-
   it.effect("alone refuses new work, and gives everything back", () =>
     Effect.gen(function* () {
       const { a, ref, world } = yield* setting(1)

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import type { ActorRef, Claimed } from "../../src/journal/Journal.ts"
 import { allShards } from "../../src/journal/shard.ts"
 import { freshId } from "../../src/seed.ts"
-import { birth, everyJournal, fact, headOf, loading, next, tags, thread, together, wanted } from "./journalRows.ts"
+import { birth, everyJournal, fact, headOf, loading, next, tags, thread, together } from "./journalRows.ts"
 
 everyJournal(({ alone, owners, world }) => {
   it.live("never takes an actor from a live owner", () =>
@@ -166,37 +166,6 @@ everyJournal(({ alone, owners, world }) => {
         assert.deepStrictEqual([loaded.epoch, loaded.takeovers], [2, 0])
         yield* b.journal.release([{ actor, epoch: 1 }])
         assert.deepStrictEqual(tags(yield* together([a.journal.claim(actor)])), ["OwnedElsewhere"])
-      })
-    )
-  )
-
-  it.live("gives away what rests on a node that leaves, as no death, and nothing that has something to do", () =>
-    owners((a, b) =>
-      Effect.gen(function* () {
-        const [resting, waiting, due] = [thread(), thread(), thread()]
-        const all = [resting, waiting, due]
-        yield* together(all.map((actor) => a.journal.append(birth(actor))))
-        yield* a.journal.append(next(waiting, { rev: 1 }, { facts: [fact()], of: { since: 1 } }))
-        yield* a.journal.append(next(due, { rev: 1 }, { facts: [fact()], of: { since: 1, runnableAt: Date.now() } }))
-        const rows = all.map((actor) => ({ id: freshId("input"), actor, command: "{}" }))
-        for (const row of rows) yield* b.journal.post(row)
-        const claiming = () => Effect.map(together(all.map((actor) => b.journal.claim(actor))), tags)
-        const posted = Effect.map(b.journal.inbox(wanted(allShards)), (found) =>
-          found.map(({ actor }) => actor.id).filter((id) => all.some((actor) => actor.id === id))
-        )
-        assert.deepStrictEqual(yield* claiming(), ["OwnedElsewhere", "OwnedElsewhere", "OwnedElsewhere"])
-        assert.deepStrictEqual(yield* posted, [])
-
-        a.lease.describe(() => ({ actors: 3, births: 0, draining: true, bus: "connected" }))
-        yield* a.lease.beat
-        assert.sameMembers(yield* posted, [resting.id, waiting.id])
-        assert.deepStrictEqual(yield* claiming(), ["done", "done", "OwnedElsewhere"])
-        assert.strictEqual((yield* b.journal.claim(waiting)).takeovers, 0)
-        assert.deepStrictEqual(
-          tags(yield* together([a.journal.append(next(resting, { rev: 1 }, { facts: [fact()] }))])),
-          ["Superseded"]
-        )
-        yield* a.journal.append(next(due, { rev: 2, pos: 1, seq: 1 }, { facts: [fact({ n: 1 })] }))
       })
     )
   )

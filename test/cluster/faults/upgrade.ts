@@ -46,7 +46,7 @@ export const versions = (commit: string): Fault => ({
   name: versionsName,
   bar: "no violation; longest silence ≤ 2 s; no request fails after one retry",
   inject: async ({ cluster, sleep }) => {
-    const { folder, remove } = checkOut(commit)
+    const { folder, remove } = await checkOut(commit)
     try {
       const from = await moment(cluster)
       const codes: Array<unknown> = []
@@ -73,7 +73,7 @@ export const versions = (commit: string): Fault => ({
         )
     } finally {
       for (const node of cluster.nodes) node.checkout = here
-      remove()
+      await remove()
     }
   }
 })
