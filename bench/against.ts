@@ -7,7 +7,7 @@
  *
  * `--against C,D` measures beside several commits in one run; the control is a second server of the first.
  */
-import { checkOut, git } from "./checkout.ts"
+import { type Checkout, checkOut } from "./checkout.ts"
 import { openMeter } from "./database.ts"
 import { measure, type Measured } from "./measure.ts"
 import { describeMachine, writeReport } from "./report.ts"
@@ -132,15 +132,16 @@ const makeStops = () => {
 
 export const against = async (options: AgainstOptions): Promise<void> => {
   const { clients, flags, rounds, seconds, warmupSeconds, write } = options
-  const shorts = options.commits.map((commit) => git("rev-parse", "--short", commit))
   const { all, stops } = makeStops()
   try {
-    const folders: Array<string> = []
+    const checkouts: Array<Checkout> = []
     for (const commit of options.commits) {
-      const { folder, remove } = await checkOut(commit)
-      stops.push(remove)
-      folders.push(folder)
+      const checkout = await checkOut(commit)
+      stops.push(checkout.remove)
+      checkouts.push(checkout)
     }
+    const folders = checkouts.map(({ folder }) => folder)
+    const shorts = checkouts.map(({ commit }) => commit)
     const postgres = await startPostgres()
     stops.push(postgres.stop)
     const meter = await openMeter(postgres.url)

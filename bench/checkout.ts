@@ -1,5 +1,5 @@
 /** Another commit of this repository, checked out beside it. */
-import { execFile, execFileSync } from "node:child_process"
+import { execFile } from "node:child_process"
 import { mkdtemp, rm, symlink } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
@@ -7,22 +7,29 @@ import { promisify } from "node:util"
 
 const here = resolve(import.meta.dirname, "..")
 
-export const git = (...args: ReadonlyArray<string>) =>
-  execFileSync("git", ["-C", here, ...args], { encoding: "utf8" }).trim()
+export interface Checkout {
+  /** Its short name. */
+  readonly commit: string
+  readonly folder: string
+  readonly remove: () => Promise<void>
+}
 
 /**
- * With this one's packages; `remove` leaves nothing of it. Whoever serves others in this process goes on meanwhile: a
- * checkout takes seconds.
+ * With this one's packages, and on the disk: commits of a database that is measured would wait behind it. `remove`
+ * leaves nothing of it.
  */
-export const checkOut = async (commit: string) => {
+export const checkOut = async (commit: string): Promise<Checkout> => {
   const run = promisify(execFile)
+  const git = (...args: ReadonlyArray<string>) => run("git", ["-C", here, ...args])
+  const { stdout } = await git("rev-parse", "--short", commit)
   const temporary = await mkdtemp(join(tmpdir(), "troupe-version-"))
   const folder = join(temporary, "checkout")
-  await run("git", ["-C", here, "worktree", "add", "--detach", folder, commit])
+  await git("worktree", "add", "--detach", folder, commit)
   await symlink(join(here, "node_modules"), join(folder, "node_modules"))
+  await run("sync", ["-f", folder])
   const remove = async () => {
-    await run("git", ["-C", here, "worktree", "remove", "--force", folder])
+    await git("worktree", "remove", "--force", folder)
     await rm(temporary, { recursive: true })
   }
-  return { folder, remove }
+  return { commit: stdout.trim(), folder, remove }
 }

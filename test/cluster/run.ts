@@ -11,6 +11,7 @@
  */
 import { randomBytes } from "node:crypto"
 import { parseArgs } from "node:util"
+import { checkOut } from "../../bench/checkout.ts"
 import { Cluster } from "./Cluster.ts"
 import { experiment, type Fault, missedBars, type Result } from "./experiment.ts"
 import { faults } from "./faults.ts"
@@ -38,7 +39,9 @@ const { values } = parseArgs({
 })
 
 const wanted = values.only?.split(",").map((word) => word.trim().toLowerCase())
-const all = values.from === undefined ? faults : [...faults, versions(values.from)]
+// Before anything runs: it takes the disk for seconds.
+const older = values.from === undefined ? undefined : await checkOut(values.from)
+const all = older === undefined ? faults : [...faults, versions(older)]
 const chosen = all.filter(
   ({ name }) => wanted === undefined || wanted.some((word) => name.toLowerCase().includes(word))
 )
@@ -80,6 +83,7 @@ try {
 } finally {
   if (values.keep) console.log(`logs are in ${cluster?.folder}`)
   else await cluster?.stop()
+  await older?.remove()
 }
 
 /** Whether the checker catches each planted bug, and at which run. */

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs"
 import { readdir } from "node:fs/promises"
 import { join, resolve } from "node:path"
-import { checkOut, git } from "../../../bench/checkout.ts"
+import type { Checkout } from "../../../bench/checkout.ts"
 import type { Cluster } from "../Cluster.ts"
 import type { Fault } from "../experiment.ts"
 import { handOver, moment } from "./nodes.ts"
@@ -37,8 +37,8 @@ const handBackMoments = (cluster: Cluster) =>
     "with later as (delete from agenda_later returning at, actors) insert into agenda (at, actors) select at, actors from later"
   )
 
-/** All nodes go back to `commit` one by one under load, and then forth again. */
-export const versions = (commit: string): Fault => ({
+/** All nodes go back to the version that is checked out there one by one under load, and then forth again. */
+export const versions = ({ commit, folder }: Checkout): Fault => ({
   // What is governed is this version's: an older one does not know all of it.
   workload: { governed: false },
   // A node of an older version that leaves may say of a call that it never started that it was lost with its node.
@@ -46,7 +46,6 @@ export const versions = (commit: string): Fault => ({
   name: versionsName,
   bar: "no violation; longest silence ≤ 2 s; no request fails after one retry",
   inject: async ({ cluster, sleep }) => {
-    const { folder, remove } = await checkOut(commit)
     try {
       const from = await moment(cluster)
       const codes: Array<unknown> = []
@@ -67,13 +66,10 @@ export const versions = (commit: string): Fault => ({
           run,
           from,
           to,
-          codes.every((code) => code === 0)
-            ? `${codes.length} nodes left and came, with ${git("rev-parse", "--short", commit)}`
-            : undefined
+          codes.every((code) => code === 0) ? `${codes.length} nodes left and came, with ${commit}` : undefined
         )
     } finally {
       for (const node of cluster.nodes) node.checkout = here
-      await remove()
     }
   }
 })
