@@ -15,8 +15,8 @@ export interface Checkout {
 }
 
 /**
- * With this one's packages, and on the disk: commits of a database that is measured would wait behind it. `remove`
- * leaves nothing of it.
+ * The checkout has this one's packages, and its files are on the disk by the time that it is there: else the commits of
+ * a database that is measured next would wait for them. `remove` leaves nothing of it.
  */
 export const checkOut = async (commit: string): Promise<Checkout> => {
   const run = promisify(execFile)

@@ -4,7 +4,7 @@
  * K1. A lease is good while its turn runs or waits, and until its own end: of a thread that lives here the actor is
  *     asked at every use; of another one the head is read, and believed for a second. An end that is written here is
  *     heard of at once, though its thread leaves memory before the next use. A turn that is over never comes back: that
- *     is remembered for good.
+ *     is remembered of many, and read in the head of the others.
  * K2. While an identity of the thread or of the agent is disabled, or once the agent is archived, it is refused: both
  *     are asked at every use, from memory (src/agents/Directory.ts, Y2).
  * K3. A lease is remembered under its SHA-256, with what never changes: no secret stays in memory, but the last of each

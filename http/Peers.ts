@@ -25,6 +25,8 @@ export interface Pace {
   readonly windowBytes: number
   /** Milliseconds between looks at answers and bodies. */
   readonly sweepMs: number
+  /** The metrics of connections are of this listener: a node may have a second one, for its metrics. */
+  readonly isCounted: boolean
 }
 
 /** Half a KiB a second: a client that sends one has time for a pause. */
@@ -35,7 +37,8 @@ export const paceDefaults: Pace = {
   silenceMs: 10_000,
   windowMs: 10_000,
   windowBytes: 5 * 1024,
-  sweepMs: 1_000
+  sweepMs: 1_000,
+  isCounted: true
 }
 
 /** What a body has sent, and since when that is looked at. */
@@ -79,7 +82,7 @@ export class Peers {
   attend(server: Server) {
     // With room for those that are being closed.
     server.maxConnections = this.pace.connections + this.batch
-    server.on("drop", () => record(connectionsRefused))
+    server.on("drop", () => this.countRefused())
     server.on("connection", (socket: Socket) => this.welcome(socket))
     // What is emitted goes to all listeners at once: nobody but the emitter can put it off.
     const emit = server.emit.bind(server)
@@ -129,25 +132,37 @@ export class Peers {
     }
     for (const peer of most.slice(0, this.batch)) {
       this.open.delete(peer)
-      record(connectionsCut.with({ reason: "idle" }))
+      this.countCut("idle")
       peer.socket.destroy()
     }
     return most.length > 0
   }
 
+  private countOpen() {
+    if (this.pace.isCounted) record(connectionsOpen, this.open.size)
+  }
+
+  private countRefused() {
+    if (this.pace.isCounted) record(connectionsRefused)
+  }
+
+  private countCut(reason: string) {
+    if (this.pace.isCounted) record(connectionsCut.with({ reason }))
+  }
+
   private welcome(socket: Socket) {
     if (this.open.size >= this.pace.connections && !this.evictIdle()) {
-      record(connectionsRefused)
+      this.countRefused()
       socket.destroy()
       return
     }
-    const peer = new Peer(socket, this.waiting, (reason) => record(connectionsCut.with({ reason })))
+    const peer = new Peer(socket, this.waiting, (reason) => this.countCut(reason))
     this.open.add(peer)
-    record(connectionsOpen, this.open.size)
+    this.countOpen()
     socket.once("close", () => {
       this.open.delete(peer)
       this.arriving.delete(peer)
-      record(connectionsOpen, this.open.size)
+      this.countOpen()
     })
   }
 
@@ -168,7 +183,7 @@ export class Peers {
 
   private cut(peer: Peer, reason: "unread" | "slow_body") {
     this.arriving.delete(peer)
-    record(connectionsCut.with({ reason }))
+    this.countCut(reason)
     if (reason === "unread" || peer.response === undefined || peer.response.headersSent) peer.socket.destroy()
     else this.tooSlow(peer.socket)
   }

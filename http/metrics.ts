@@ -50,7 +50,7 @@ export const layer = HttpRouter.use(
 )
 
 const serve = (text: () => Buffer) => {
-  const server = makeServer(makePeers({ connections: 100 }))
+  const server = makeServer(makePeers({ connections: 100, isCounted: false }))
   server.on("request", (request, response) => {
     const found = request.url === metricsPath && (request.method === "GET" || request.method === "HEAD")
     response.writeHead(found ? 200 : 404, found ? { "content-type": contentType } : {})

@@ -11,6 +11,7 @@ import { hash } from "node:crypto"
 import type { ImageFormat } from "../../src/domain/content.ts"
 import { limits } from "../../src/domain/limits.ts"
 import { imageFormats } from "../../src/images/image.ts"
+import { record, requestsRefused } from "../../src/telemetry/metrics.ts"
 import { type BodyRefusal, checked, jsonType, readBytes, type Sender } from "../Body.ts"
 import { Refused } from "../errors.ts"
 import { header } from "../headers.ts"
@@ -54,7 +55,10 @@ const kindOf = (type = ""): ImageFormat | "json" | UploadRefusal => {
   )
 }
 
-const crowded = (message: string) => new Refused({ error: "rate_limited", message, retryAfterSeconds: 1 })
+const crowded = (reason: "uploads_of_key" | "uploads_of_node", message: string) => {
+  record(requestsRefused.with({ reason }))
+  return new Refused({ error: "rate_limited", message, retryAfterSeconds: 1 })
+}
 
 /** Takes the bodies of uploads, for `uploadOf`. */
 export const makeUploads = () => {
@@ -64,8 +68,12 @@ export const makeUploads = () => {
   const enter = (keyId: string) => {
     const own = running.get(keyId) ?? 0
     if (own >= limits.uploadsAtOnce / 2)
-      return crowded(`at most ${limits.uploadsAtOnce / 2} uploads of one credential may be on their way`)
-    if (all >= limits.uploadsAtOnce) return crowded("too many uploads are on their way to this node; try again")
+      return crowded(
+        "uploads_of_key",
+        `at most ${limits.uploadsAtOnce / 2} uploads of one credential may be on their way`
+      )
+    if (all >= limits.uploadsAtOnce)
+      return crowded("uploads_of_node", "too many uploads are on their way to this node; try again")
     running.set(keyId, own + 1)
     all++
     return undefined

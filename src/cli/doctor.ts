@@ -9,10 +9,9 @@ import { makeNodePeers } from "../bus/peers.ts"
 import { busKeys } from "../bus/signature.ts"
 import { type Mode, Settings } from "../config.ts"
 import type { EncryptionKey } from "../crypto/envelope.ts"
-import { sealedFor } from "../connections/Connections.ts"
 import { makeEnvelope } from "../crypto/envelope.ts"
 import { runningUrl } from "../postgres/Embedded.ts"
-import { sampleSealed } from "../connections/rows.ts"
+import { type SealedSample, sampleSealed } from "./sealedTexts.ts"
 import { checkMigrated } from "../database/migrate.ts"
 import { liveNodes } from "../nodes/rows.ts"
 import { checkNats } from "./checkNats.ts"
@@ -108,6 +107,16 @@ const version = (url: Redacted.Redacted<string>) =>
     catch: (cause) => cause
   })
 
+/** What is sealed, and how it is sealed with another key. */
+const sealedWords: Readonly<Record<SealedSample["kind"], readonly [what: string, renewed: string]>> = {
+  connection: ["connections", "or replace their secrets"],
+  webhook: ["webhooks", "or rotate their secrets, and wait for the day for which the old ones count"],
+  images: [
+    "workspaces' keys of images",
+    "and keep it there until an image was sent to each: its key is then sealed anew"
+  ]
+}
+
 /**
  * Whether what is sealed in the database opens with the keys that are set: a key that is gone is noticed here, not at
  * the first tool call.
@@ -116,10 +125,10 @@ const checkSecrets = Effect.fn("cli.doctor.secrets")(
   function* (url: Redacted.Redacted<string>, keys: ReadonlyArray<EncryptionKey>) {
     const samples = yield* onDatabase(url, sampleSealed)
     const envelope = keys.length === 0 ? undefined : makeEnvelope(keys)
-    const unreadable = samples.filter(({ id, sealed, workspace }) => {
+    const unreadable = samples.filter(({ place, sealed }) => {
       try {
         if (envelope === undefined) return true
-        envelope.open(sealedFor(workspace, id), sealed)
+        envelope.open(place, sealed)
         return false
       } catch {
         // Why is of no use here: the key is another one, or none.
@@ -127,13 +136,14 @@ const checkSecrets = Effect.fn("cli.doctor.secrets")(
       }
     })
     if (unreadable.length === 0) return [ok("secrets", samples.length === 0 ? "none are kept" : "can be opened")]
-    return unreadable.map(({ count, key }) =>
-      bad(
+    return unreadable.map(({ count, key, kind }) => {
+      const [what, renewed] = sealedWords[kind]
+      return bad(
         "secrets",
-        `connections sealed with ${key} cannot be opened (${count}): put that key back into
-          TROUPE_ENCRYPTION_KEYS, or replace their secrets`
+        `${what} sealed with ${key} cannot be opened (${count}): put that key back into TROUPE_ENCRYPTION_KEYS, ` +
+          renewed
       )
-    )
+    })
   },
   Effect.catch((error) => Effect.succeed([bad("secrets", explainStart(error, 0).userMessage ?? "")]))
 )

@@ -133,8 +133,9 @@ const node = (mode: Mode) => {
         `all nodes of one installation share a list of id:base64 keys of 32 bytes. ${forms.makeOne}`
       ),
       "list of `id:base64`, 32 bytes each, the same on all nodes. The first encrypts the secrets of " +
-        "connections, signs cursors and messages between nodes; all decrypt, and verify such messages. To change " +
-        "keys append the new one on all nodes, then put it first on all, and keep the old ones"
+        "connections and webhooks and keys of images, signs cursors and messages between nodes; all decrypt, and " +
+        "verify such messages. To change keys append the new one on all nodes, then put it first on all, and keep " +
+        "the old ones until `troupe doctor` finds nothing that needs them"
     ),
     nodeId: is(
       "TROUPE_NODE_ID",

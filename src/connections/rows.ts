@@ -8,7 +8,6 @@
  *     true.
  */
 import { Schema } from "effect"
-import { sql } from "kysely"
 import {
   type Connection,
   ConnectionContent,
@@ -158,29 +157,6 @@ const toolsetNames = async (tx: Db, workspace: string, id: string) => {
     .limit(1)
     .executeTakeFirst()
   return found !== undefined
-}
-
-/** For an operator's check: one sealed secret of each encryption key that is in use, and how many there are of it. */
-export const sampleSealed = async (db: Db) => {
-  const keyId = sql<string>`split_part(sealed, '.', 2)`
-  const rows = await db
-    .selectFrom("connections")
-    .distinctOn(keyId)
-    .select([
-      "workspace",
-      "id",
-      "sealed",
-      keyId.as("key"),
-      sql<string>`count(*) over (partition by split_part(sealed, '.', 2))`.as("count")
-    ])
-    .orderBy(keyId)
-    .execute()
-  return rows.map((row) => ({
-    ...row,
-    workspace: fromUuid("workspace", row.workspace),
-    id: fromUuid("connection", row.id),
-    count: Number(row.count)
-  }))
 }
 
 /** Deletes it for good, its secret with it (C2). */

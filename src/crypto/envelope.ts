@@ -28,6 +28,8 @@ export class SecretEnvelope extends Context.Service<
   SecretEnvelope,
   {
     readonly seal: (place: SecretPlace, secret: string) => string
+    /** Sealed with the first key, as `seal` does. */
+    readonly isCurrent: (sealed: string) => boolean
     /** Throws NotOpened: of another place, changed, or sealed with a key that is not in the list. */
     readonly open: (place: SecretPlace, sealed: string) => string
   }
@@ -62,6 +64,7 @@ export const makeEnvelope = (keys: ReadonlyArray<EncryptionKey>): SecretEnvelope
       const dataKey = randomBytes(32)
       return [version, keyId, box(key, dataKey, context), box(dataKey, secret, context)].join(".")
     },
+    isCurrent: (sealed) => keyIdOf(sealed) === first[0],
     open: (place, sealed) => {
       const [of, keyId = "", wrapped = "", boxed = "", ...more] = sealed.split(".")
       const key = wrapping.get(keyId)

@@ -2,7 +2,8 @@
  * The images of workspaces: kept, named, and given to whoever shows them to a model.
  *
  * I1. An id is an HMAC of the bytes with a key of the workspace: the same bytes have one id in it, and an id tells
- *     nobody elsewhere which picture it is. The key is sealed, made with the first image, and never changes.
+ *     nobody elsewhere which picture it is. The key is made with the first image and never changes; it is sealed, and
+ *     sealed anew at its first use after another encryption key has become the first.
  * I2. Bytes never change, so they are held in memory below a cap and read once; what one prompt needs is one read.
  * I3. Whether an image is still there is the store's to say: a thread's prompt need not ask, since what it names stays.
  */
@@ -11,7 +12,7 @@ import { LRUCache } from "lru-cache"
 import { createHmac, randomBytes } from "node:crypto"
 import { SecretEnvelope } from "../crypto/envelope.ts"
 import { Database, type DatabaseUnavailable } from "../database/Database.ts"
-import { imageKey, missingImages, readImages, readSizes, type StoredImage } from "./rows.ts"
+import { imageKey, missingImages, readImages, readSizes, renewImageKey, type StoredImage } from "./rows.ts"
 
 export class Images extends Context.Service<
   Images,
@@ -45,7 +46,8 @@ const heldBytes = 64 * 1024 * 1024
 const heldKeys = 1_000
 const heldSizes = 20_000
 
-const sealedForImages = (workspace: string) => ({ workspace, id: workspace, purpose: "images" })
+/** Where a workspace's key of image ids belongs, as it is sealed. */
+export const sealedForImages = (workspace: string) => ({ workspace, id: workspace, purpose: "images" })
 
 const make = Effect.gen(function* () {
   const database = yield* Database
@@ -68,7 +70,13 @@ const make = Effect.gen(function* () {
         imageKey(db, workspace, envelope.seal(sealedForImages(workspace), randomBytes(32).toString("base64")))
       )) ??
       ""
-    const key = Buffer.from(envelope.open(sealedForImages(workspace), sealed), "base64")
+    const place = sealedForImages(workspace)
+    const opened = envelope.open(place, sealed)
+    if (!envelope.isCurrent(sealed)) {
+      const renewed = envelope.seal(place, opened)
+      yield* database.run("images.renewKey", (db) => renewImageKey(db, workspace, sealed, renewed))
+    }
+    const key = Buffer.from(opened, "base64")
     keys.set(workspace, key)
     return key
   })

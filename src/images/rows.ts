@@ -139,6 +139,12 @@ export const readSizes = async (
   return new Map(rows.map(({ id, size }) => [idOf(id), size]))
 }
 
+/** The same key, sealed otherwise, unless somebody has done so meanwhile. */
+export const renewImageKey = async (db: Db, workspace: string, sealed: string, renewed: string) => {
+  await sql`update image_keys set sealed = ${renewed} where workspace = ${toUuid(workspace)}
+    and sealed = ${sealed}`.execute(db)
+}
+
 /** The workspace's sealed key; `made` is kept where it has none yet. */
 export const imageKey = async (db: Db, workspace: string, made?: string): Promise<string | undefined> => {
   const space = toUuid(workspace)

@@ -31,7 +31,7 @@ export class Quotas extends Context.Service<
     /** Undefined while there is room. From memory. */
     readonly exceeded: (workspace: string, resource: Gathered) => Exceeded | undefined
     readonly add: (workspace: string, resource: Gathered, amount: number) => void
-    /** An append was committed: what it stores counts, and the thread that it gives birth to. */
+    /** An append was committed: what it stores counts, and the thread that it gives birth to, or archives. */
     readonly appended: (append: Append) => void
     /** As of now: the sums are read first. */
     readonly used: (workspace: string) => Effect.Effect<Readonly<Record<Gathered, number>>, DatabaseUnavailable>
@@ -72,9 +72,11 @@ const counting = (tally: Tally, file: QuotasFile) => {
     appended: (append: Append) => {
       const {
         actor: { kind, workspace },
+        archives,
         birth
       } = append
       if (birth !== undefined && kind === "thread") tally.add(workspace, "threads", 1)
+      if (archives === true) tally.add(workspace, "threads", -1)
       tally.add(workspace, "stored_bytes", storedBytes(append))
     }
   }

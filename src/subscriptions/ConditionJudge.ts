@@ -7,7 +7,13 @@
  */
 import { Context, Effect, Layer } from "effect"
 import { JudgingThreads, type ThreadLimits } from "../judging/JudgingThreads.ts"
-import { conditionChecks, conditionChecksWaiting, conditionCpu, record } from "../telemetry/metrics.ts"
+import {
+  conditionChecks,
+  conditionChecksWaiting,
+  conditionCpu,
+  conditionThreadsDied,
+  record
+} from "../telemetry/metrics.ts"
 import type { JudgedMessage, MessageCondition, ConditionSays } from "./condition.ts"
 import type { ConditionAnswer, ConditionQuestion } from "./conditionThread.ts"
 
@@ -77,8 +83,10 @@ const make = Effect.gen(function* () {
           {
             waiting: (count) => record(conditionChecksWaiting, count),
             spent: (ms) => record(conditionCpu, ms / 1_000),
-            died: (cause) =>
-              void run(Effect.logWarning("a thread that judges conditions has died: it is replaced", cause))
+            died: (cause) => {
+              record(conditionThreadsDied)
+              run(Effect.logWarning("a thread that judges conditions has died: it is replaced", cause))
+            }
           },
           new URL("./conditionThread.ts", import.meta.url)
         )

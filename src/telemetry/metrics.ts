@@ -76,13 +76,14 @@ export const requestsRefused = labelled(
   (attributes) => total("requests_refused", "requests refused to keep the node for others, by which limit", attributes),
   "reason"
 )
-export const connectionsOpen = gauge("connections_open", "connections to the listener")
+export const connectionsOpen = gauge("connections_open", "connections to the API's listener")
 export const connectionsRefused = total("connections_refused", "connections closed at once since there were too many")
 export const connectionsCut = labelled(
   (attributes) =>
     total(
       "connections_cut",
-      "connections ended since their client did not read, sent too slowly, or sent on without reading",
+      "connections ended: their client did not read, sent too slowly, sent on without reading, or did nothing when " +
+        "the listener was full",
       attributes
     ),
   "reason"
@@ -201,7 +202,10 @@ export const schemaCpu = total(
   "schema_check_cpu_seconds",
   "processor time of checks of tools' schemas, and of starting the threads that were late"
 )
-export const schemaThreadsDied = total("schema_threads_died", "threads that died over a check, and were replaced")
+export const schemaThreadsDied = total(
+  "schema_threads_died",
+  "threads that died over a check of a schema, and were replaced"
+)
 
 // Conditions of subscriptions
 export const conditionChecks = labelled(
@@ -216,6 +220,10 @@ export const conditionChecks = labelled(
 export const conditionChecksWaiting = gauge(
   "condition_checks_waiting",
   "checks of conditions that wait for a thread, or for their workspace's budget"
+)
+export const conditionThreadsDied = total(
+  "condition_threads_died",
+  "threads that died over a check of a condition, and were replaced"
 )
 export const conditionCpu = total(
   "condition_check_cpu_seconds",

@@ -9,7 +9,7 @@ import { keyOf } from "../../src/journal/MemoryStore.ts"
 import { freshId } from "../../src/seed.ts"
 import { type Node, startNode } from "./Node.ts"
 import { pass, settle, threadOf, type World } from "./World.ts"
-import { reachable, runsOf, unavailable, whenPreparing } from "./oneNode.ts"
+import { failRelease, reachable, runsOf, unavailable, whenPreparing } from "./oneNode.ts"
 import { birth, create, rowOf, submit, wordsOf } from "./threads.ts"
 
 describe("an outcome that could not be prepared for one moment", () => {
@@ -177,6 +177,34 @@ describe("a release that fails after its actor came back", () => {
       yield* pass(300)
       assert.strictEqual(node.registry.wakeable.owed(), 0)
       void world
+    })
+  )
+
+  it.effect("leaves to what is owed since the jobs that run for it", () =>
+    Effect.gen(function* () {
+      const { node, ref, world } = yield* reachable({ idleMs: 0 })
+      const { perform } = node.kind
+      Object.assign(node.kind, {
+        perform: (being: Parameters<typeof perform>[0], job: Parameters<typeof perform>[1], start: Start) => {
+          const isSlow = job.type === "runTool" && job.params.name === "once"
+          if (isSlow) start.begun()
+          return isSlow ? Effect.delay(perform(being, job, start), 5_000) : perform(being, job, start)
+        }
+      })
+      const failing = yield* Deferred.make<never, JournalUnavailable>()
+      const releases = failRelease(node, Deferred.await(failing))
+      yield* node.deliver(ref, { request: submit("A\n/call ask {}") })
+      for (let i = 0; i < 100 && releases() === 0; i++) yield* pass(100)
+      // While it is being given back it comes back, and a tool begins that must not run twice;
+      yield* node.deliver(ref, { request: submit("B\n/call once {}", { mode: "interrupt" }) })
+      yield* pass(500)
+      // then an append of it has no answer, so that it is owed, and the release fails.
+      yield* lostOnce(world, node, ref)
+      assert.strictEqual(node.registry.wakeable.owed(), 1)
+      yield* Deferred.fail(failing, new JournalUnavailable({ cause: "release" }))
+      yield* pass(60_000)
+      assert.match(wordsOf(world, ref), /user\(B\) intent\(B\) result\(B\) assistant\(B\) turn_completed\(B\)/)
+      assert.strictEqual(runsOf(world), 1)
     })
   )
 })

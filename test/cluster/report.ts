@@ -121,7 +121,8 @@ const writePlants = (caught: ReadonlyArray<Caught>, text: string) => {
   return section(
     "plants",
     [
-      `${rows.filter((line) => cells(line)[2] !== "not caught").length} of ${plants.length} caught.`,
+      `${rows.filter((line) => cells(line)[2] !== "not caught").length} of ${rows.length} that were run are caught; ` +
+        `${plants.length} are planted.`,
       "",
       "| Planted | Under | Caught in run | As |",
       "|-|-|-|-|",

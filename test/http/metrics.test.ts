@@ -1,12 +1,19 @@
 /** `/metrics`: made seldom, and where it is told to be. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
-import { createServer } from "node:net"
+import { connect, createServer, type Server } from "node:net"
 import { once } from "node:events"
+import { makePeers, makeServer } from "../../http/listen.ts"
 import { layerAt, makeRendered } from "../../http/metrics.ts"
 import { RateLimit } from "../../http/RateLimit.ts"
+import { eventually } from "../waiting.ts"
 import { send } from "./client.ts"
 import { serving, World } from "./tiny.ts"
+
+const portOf = (server: Server) => {
+  const address = server.address()
+  return typeof address === "object" && address !== null ? address.port : 0
+}
 
 /** What a node says while its metrics have a listener of their own there. */
 const at = <A>(port: number, work: (logs: ReadonlyArray<string>) => Promise<A>) => {
@@ -66,12 +73,26 @@ describe("a listener for metrics alone", () => {
       assert.strictEqual((await send(url, { method: "POST" })).status, 404)
     }))
 
+  it("leaves the count of connections to the API's listener", () =>
+    at(0, async (logs) => {
+      const [, url = ""] = /"url":"(http:[^"]+)"/.exec(logs.join("\n")) ?? assert.fail("nothing tells where")
+      const server = makeServer(makePeers())
+      server.on("request", (_, response) => response.end()).listen(0, "127.0.0.1")
+      await once(server, "listening")
+      let accepted = 0
+      server.on("connection", () => accepted++)
+      const clients = [1, 2, 3].map(() => connect(portOf(server), "127.0.0.1"))
+      await eventually(() => accepted === clients.length, "the API has accepted them")
+      // Asking is a connection too, and none of the API's.
+      assert.match((await send(url)).text, /^troupe_connections_open 3$/m)
+      for (const client of clients) client.destroy()
+      server.close()
+    }))
+
   it("that cannot be had is one warning, and the node runs without", async () => {
     const other = createServer().listen(0, "127.0.0.1")
     await once(other, "listening")
-    const address = other.address()
-    const port = typeof address === "object" && address !== null ? address.port : 0
-    await at(port, async (logs) => {
+    await at(portOf(other), async (logs) => {
       assert.lengthOf(logs, 1)
       assert.include(logs[0], "TROUPE_METRICS")
       assert.match(logs[0] ?? "", /warn/i)

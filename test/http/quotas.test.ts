@@ -154,6 +154,21 @@ describe("threads", () => {
     await makeThread(other, await makeAgent(other))
   })
 
+  it("that are archived count no more, at once and once each, also after they were deleted", async () => {
+    const client = await newcomer()
+    const agentId = await makeAgent(client)
+    const threads: Array<string> = []
+    for (let n = 0; n < limits.threads; n++) threads.push(await makeThread(client, agentId))
+    for (const path of [`/v1/threads/${threads[0]}/archive`, `/v1/threads/${threads[0]}/archive`])
+      assert.strictEqual((await client.post(path)).status, 200)
+    assert.strictEqual(await usedOf(client, "threads"), limits.threads - 1)
+    await makeThread(client, agentId)
+    assertExceeded(await client.post("/v1/threads", { agentId }), "threads")
+    assert.strictEqual((await client.delete(`/v1/threads/${threads[0]}`)).status, 204)
+    assert.strictEqual(await usedOf(client, "threads"), limits.threads)
+    assertExceeded(await client.post("/v1/threads", { agentId }), "threads")
+  })
+
   it("of another node count after about a second", async () => {
     const client = await newcomer()
     const agentId = await makeAgent(client)

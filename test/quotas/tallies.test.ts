@@ -84,6 +84,34 @@ describe("tallies as rows", () => {
       }).pipe(Effect.scoped)
   )
 
+  it.live("of threads are made anew by an upgrade: what was archived before does not count, bytes stay", () =>
+    Effect.gen(function* () {
+      const { database, url } = yield* opened
+      yield* insert(database, [
+        [3, "threads", 7],
+        [3, "stored_bytes", 100]
+      ])
+      const threads = Array.from({ length: 3 }, () => toUuid(freshId("thread")))
+      yield* database.run("test.earlier", async (db) => {
+        await sql`insert into heads (workspace, id, kind, attributes, epoch, pos, seq, rev, status, carry, created_at,
+            updated_at, touched)
+          select ${toUuid(workspace)}::uuid, t, 'thread', '{}', 1, 0, 0, 1, 'idle', '{}', now(), now(), 0
+          from unnest(${threads}::uuid[]) as given (t)`.execute(db)
+        await sql`insert into archived_threads (workspace, thread, at)
+          values (${toUuid(workspace)}, ${threads[0]}, now())`.execute(db)
+        await sql`delete from kysely_migration where name = '027_unarchived_threads'`.execute(db)
+      })
+      yield* migrate(Redacted.make(url))
+      const { rows } = yield* database.run("test.sums", (db) =>
+        sql`select resource, sum(amount)::int as amount from tallies group by 1 order by 1`.execute(db)
+      )
+      assert.deepStrictEqual(rows, [
+        { resource: "stored_bytes", amount: 100 },
+        { resource: "threads", amount: 2 }
+      ])
+    }).pipe(Effect.scoped)
+  )
+
   it.live("of old minutes are folded, and threads stay as many", () =>
     Effect.gen(function* () {
       const { database } = yield* opened

@@ -22,7 +22,26 @@ const spawning = async () => {
   }
 }
 
-const spawned = await spawning()
+/** The error's code of whatever a module of Node's can be made to do. */
+const attempted = async (work: () => Promise<unknown>) => {
+  try {
+    await work()
+    return "done"
+  } catch (error) {
+    return error instanceof Error && "code" in error ? error.code : "?"
+  }
+}
+const node = (name: string) => new Function("name", "return import(name)")(`node:${name}`)
+const connected = attempted(async () => {
+  const { connect } = await node("net")
+  return new Promise((resolve, reject) => connect(9, "127.0.0.1").once("connect", resolve).once("error", reject))
+})
+const threaded = attempted(async () => {
+  const { Worker } = await node("worker_threads")
+  new Worker("", { eval: true })
+})
+
+const [spawned, reached, begun] = await Promise.all([spawning(), connected, threaded])
 let answered = 0
 
 parentPort?.on("message", ({ schema }: SchemaQuestion) => {
@@ -34,7 +53,9 @@ parentPort?.on("message", ({ schema }: SchemaQuestion) => {
       argv: process.argv.slice(2),
       environ: reading("/proc/self/environ"),
       file: reading(import.meta.filename),
-      spawned
+      spawned,
+      reached,
+      begun
     }
     const word: ThreadWord<SchemaAnswer> = { cpuMs: 0, answer: { problem: JSON.stringify(seen) } }
     parentPort?.postMessage(word)

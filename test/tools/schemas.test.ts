@@ -277,14 +277,16 @@ describe("a thread", () => {
     assert.deepStrictEqual(await judge({ type: "string" }), { answer: { problem: "must be string" } })
   })
 
-  it("sees no environment, reads no file once it is ready, and starts no program", async () => {
+  it("sees no environment, reads no file once it is ready, starts no program or thread, and reaches nobody", async () => {
     const said = await judge({ title: "looks around" })
     assert.deepStrictEqual("answer" in said && JSON.parse(said.answer.problem ?? "null"), {
       env: [],
       argv: [],
       environ: "ERR_ACCESS_DENIED",
       file: "ERR_ACCESS_DENIED",
-      spawned: "ERR_ACCESS_DENIED"
+      spawned: "ERR_ACCESS_DENIED",
+      reached: "ERR_ACCESS_DENIED",
+      begun: "ERR_ACCESS_DENIED"
     })
   })
 })

@@ -26,6 +26,7 @@ import * as imageNames from "./023_image_names.ts"
 import * as spendTotals from "./024_spend_totals.ts"
 import * as toldSubscribers from "./025_told_subscribers.ts"
 import * as readableBudgets from "./026_readable_budgets.ts"
+import * as unarchivedThreads from "./027_unarchived_threads.ts"
 
 export const migrations: Record<string, Migration> = {
   "001_journal": journal,
@@ -53,5 +54,6 @@ export const migrations: Record<string, Migration> = {
   "023_image_names": imageNames,
   "024_spend_totals": spendTotals,
   "025_told_subscribers": toldSubscribers,
-  "026_readable_budgets": readableBudgets
+  "026_readable_budgets": readableBudgets,
+  "027_unarchived_threads": unarchivedThreads
 }
