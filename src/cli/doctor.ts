@@ -113,7 +113,8 @@ const sealedWords: Readonly<Record<SealedSample["kind"], readonly [what: string,
   webhook: ["webhooks", "or rotate their secrets, and wait for the day for which the old ones count"],
   images: [
     "workspaces' keys of images",
-    "and keep it there until an image was sent to each: its key is then sealed anew"
+    "and keep it there until an image was sent to each: its key is then sealed anew. Where that key is lost, delete " +
+      "the row of image_keys: the same picture then gets another id"
   ]
 }
 
@@ -184,7 +185,9 @@ const checkDatabase = Effect.fn("cli.doctor.database")(function* (
     ...durable,
     Result.isSuccess(migrated)
       ? ok("migrations", "up to date")
-      : note("migrations", "some are missing: troupe migrate, or the next start, runs them"),
+      : migrated.failure._tag === "MigrationsPending"
+        ? note("migrations", "some are missing: troupe migrate, or the next start, runs them")
+        : bad("migrations", explainStart(migrated.failure, 0).userMessage ?? ""),
     ...(Result.isSuccess(migrated) ? [...(yield* checkSecrets(url, keys)), ...(yield* checkPeers(url, keys))] : [])
   ]
 })

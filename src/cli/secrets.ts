@@ -60,7 +60,7 @@ export const findEncryptionKey = Effect.fn("cli.findEncryptionKey")(function* (f
   if (bytes.length !== 32 || bytes.toString("base64") !== found) {
     return yield* failure(
       `${join(folder, encryptionKey)} holds no key of 32 bytes. Put the old one back; or remove the file, and ` +
-        "replace the secrets of all connections and webhooks."
+        "replace the secrets of all connections and webhooks, and delete all rows of image_keys."
     )
   }
   return { id: "dev", key: Redacted.make(new Uint8Array(bytes)) } satisfies EncryptionKey

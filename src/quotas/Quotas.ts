@@ -4,7 +4,7 @@
  *
  * Q1. Nobody waits for a count: once a second, in the background, this node's amounts are added to its rows and the
  *     sums of the workspaces that somebody asks about are read. A node that dies takes at most a second's amounts with
- *     it.
+ *     it: births, or archives of threads that others have counted. What is left is never shown as less than nothing.
  * Q2. A workspace that this node knows nothing of yet has room.
  * Q3. A statement whose outcome is unknown is sent again: a second's amounts may then count twice.
  */
@@ -51,7 +51,7 @@ export class Quotas extends Context.Service<
 
 const usedOf = (tally: Tally, workspace: string) => ({
   stored_bytes: tally.used(workspace, "stored_bytes"),
-  threads: tally.used(workspace, "threads")
+  threads: Math.max(0, tally.used(workspace, "threads"))
 })
 
 /** What needs nothing but memory. */

@@ -218,6 +218,18 @@ describe("the secrets of connections", () => {
     await client.end()
     assert.match(await doctor(`${two},${one}`), /ok\s+secrets\s+can be opened/)
   })
+
+  it("are not looked for by the doctor in the database of a newer version, which it says it is", async () => {
+    const client = new pg.Client({ connectionString: database.url })
+    await client.connect()
+    await client.query("insert into kysely_migration (name, timestamp) values ('999_later', '')")
+    const asked = child(["doctor"], serving(newKey("one")))
+    await asked.ended()
+    await client.query("delete from kysely_migration where name = '999_later'")
+    await client.end()
+    assert.match(asked.output, /bad\s+migrations\s+.*newer version \(999_later\)/)
+    assert.notMatch(asked.output, /secrets/)
+  })
 })
 
 describe("the lease of an agent", () => {
