@@ -283,14 +283,26 @@ const rules: ReadonlyArray<Rule> = [
   }
 ]
 
-/** What a path such as `hooks[1].match.tools` leads to. */
-const find = (value: unknown, path: string): unknown =>
-  path === "" || path === "the body"
-    ? value
-    : path.split(/\.|(?=\[)/).reduce<unknown>((found, step) => {
-        const index = /^\[(\d+)\]$/.exec(step)?.[1]
-        return index !== undefined ? (Array.isArray(found) ? found[Number(index)] : undefined) : ownOf(found, step)
-      }, value)
+/** What a path such as `hooks[1].match.tools` leads to; a name may hold whatever parts a path, too. */
+const find = (value: unknown, path: string): unknown => {
+  if (path === "" || path === "the body") return value
+  const [whole, index] = /^\[(\d+)\]/.exec(path) ?? []
+  if (whole !== undefined && Array.isArray(value)) return find(value[Number(index)], path.slice(whole.length))
+  if (!isObject(value)) return undefined
+  // Behind an index.
+  const rest = path.replace(/^\.(?=.)/, "")
+  for (const [name, held] of Object.entries(value)) {
+    if (rest === name || path === name) return held
+    const after = rest.startsWith(name) ? rest.slice(name.length) : ""
+    const found = after.startsWith(".")
+      ? find(held, after.slice(1))
+      : after.startsWith("[")
+        ? find(held, after)
+        : undefined
+    if (found !== undefined) return found
+  }
+  return undefined
+}
 
 /** A message may name several problems, and how many there are more. */
 const problemsOf = (message: string) => message.split("; ").filter((problem) => !/^and \d+ more$/.test(problem))
@@ -299,16 +311,25 @@ const problemsOf = (message: string) => message.split("; ").filter((problem) => 
 export const isOfMeaning = (operation: Operation, sent: Sent, message: string): boolean =>
   problemsOf(message).every((problem) => isGuilty(operation, sent, problem))
 
-const isGuilty = (operation: Operation, sent: Sent, problem: string): boolean => {
-  const [, path = "", said = problem] = /^([^:]*): (.*)$/s.exec(problem) ?? []
-  return rules.some(({ at, isBroken, of, says }) => {
-    const found = says.exec(said)
-    if (found === null || at?.test(path) === false || of?.test(titleOf(operation)) === false) return false
-    const inQuery = Object.hasOwn(sent.query, path)
-    return isBroken({
-      sent,
-      value: inQuery ? sent.query[path] : find(sent.body, path),
-      parts: found.slice(1).map(String)
+/** `path: what is wrong`, or what is wrong alone; either may hold a colon. */
+const readingsOf = (problem: string) => [
+  { path: "", said: problem },
+  ...[...problem.matchAll(/: /g)].map(({ index }) => ({
+    path: problem.slice(0, index),
+    said: problem.slice(index + 2)
+  }))
+]
+
+const isGuilty = (operation: Operation, sent: Sent, problem: string): boolean =>
+  readingsOf(problem).some(({ path, said }) =>
+    rules.some(({ at, isBroken, of, says }) => {
+      const found = says.exec(said)
+      if (found === null || at?.test(path) === false || of?.test(titleOf(operation)) === false) return false
+      const inQuery = Object.hasOwn(sent.query, path)
+      return isBroken({
+        sent,
+        value: inQuery ? sent.query[path] : find(sent.body, path),
+        parts: found.slice(1).map(String)
+      })
     })
-  })
-}
+  )
