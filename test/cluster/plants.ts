@@ -191,7 +191,7 @@ export const plants: ReadonlyArray<Plant> = [
         put: "void (this.key(ref),\n      this.paused(\n"
       }
     ],
-    fault: "the journal's connection of one node held for 13 s",
+    fault: "the journal's connection of one node held for 20 s",
     caughtAs: /^L1/
   },
   {
@@ -209,7 +209,7 @@ export const plants: ReadonlyArray<Plant> = [
         put: `if (task?.state === "running") continue`
       }
     ],
-    fault: "the journal's connection of one node held for 13 s",
+    fault: "the journal's connection of one node held for 20 s",
     caughtAs: /^(L3|J12)/
   },
   {

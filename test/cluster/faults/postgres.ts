@@ -110,8 +110,8 @@ const writerHeld = (seconds: number): Fault => ({
 
 export const stuckWriter = writerHeld(8)
 
-/** Until its appends are given up: their actors leave, and have to come back. */
-export const lostWriter = writerHeld(13)
+/** Until its appends are given up, two timeouts of a query at least: their actors leave, and have to come back. */
+export const lostWriter = writerHeld(20)
 
 export const lateAppend: Fault = {
   name: "what a node sends to PostgreSQL held until another has taken over, then delivered",
