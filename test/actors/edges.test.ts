@@ -12,6 +12,18 @@ import { pass, settle, threadOf, type World } from "./World.ts"
 import { failRelease, reachable, runsOf, unavailable, whenPreparing } from "./oneNode.ts"
 import { birth, create, rowOf, submit, wordsOf } from "./threads.ts"
 
+/** The tool `once` begins at once, and takes so many milliseconds. */
+const slowOnce = (node: Node, ms: number) => {
+  const { perform } = node.kind
+  Object.assign(node.kind, {
+    perform: (being: Parameters<typeof perform>[0], job: Parameters<typeof perform>[1], start: Start) => {
+      const isSlow = job.type === "runTool" && job.params.name === "once"
+      if (isSlow) start.begun()
+      return isSlow ? Effect.delay(perform(being, job, start), ms) : perform(being, job, start)
+    }
+  })
+}
+
 describe("an outcome that could not be prepared for one moment", () => {
   it.effect("is told again while its actor stays in memory", () =>
     Effect.gen(function* () {
@@ -32,14 +44,7 @@ describe("an outcome whose append was refused after its actor was taken up again
   it.effect("is told to the actor that is in memory now", () =>
     Effect.gen(function* () {
       const { node, ref, world } = yield* reachable()
-      const { perform } = node.kind
-      Object.assign(node.kind, {
-        perform: (being: Parameters<typeof perform>[0], job: Parameters<typeof perform>[1], start: Start) => {
-          const isSlow = job.type === "runTool" && job.params.name === "once"
-          if (isSlow) start.begun()
-          return isSlow ? Effect.delay(perform(being, job, start), 10_000) : perform(being, job, start)
-        }
-      })
+      slowOnce(node, 10_000)
       yield* node.deliver(ref, { request: submit("A\n/call often {}\n/call once {}") })
       yield* pass(500)
       // The append with the first result hangs,
@@ -157,7 +162,7 @@ describe("a birth in doubt that is tried again", () => {
 describe("a release that fails after its actor came back", () => {
   it.effect("leaves nothing owed: the node can leave at once", () =>
     Effect.gen(function* () {
-      const { node, ref, world } = yield* reachable({ idleMs: 0 })
+      const { node, ref } = yield* reachable({ idleMs: 0 })
       yield* node.deliver(ref, { request: submit("A\n/call ask {}") })
       let releases = 0
       Object.assign(node.journal, {
@@ -176,21 +181,13 @@ describe("a release that fails after its actor came back", () => {
       assert.strictEqual(node.registry.wakeable.owed(), 0)
       yield* pass(300)
       assert.strictEqual(node.registry.wakeable.owed(), 0)
-      void world
     })
   )
 
   it.effect("leaves to what is owed since the jobs that run for it", () =>
     Effect.gen(function* () {
       const { node, ref, world } = yield* reachable({ idleMs: 0 })
-      const { perform } = node.kind
-      Object.assign(node.kind, {
-        perform: (being: Parameters<typeof perform>[0], job: Parameters<typeof perform>[1], start: Start) => {
-          const isSlow = job.type === "runTool" && job.params.name === "once"
-          if (isSlow) start.begun()
-          return isSlow ? Effect.delay(perform(being, job, start), 5_000) : perform(being, job, start)
-        }
-      })
+      slowOnce(node, 5_000)
       const failing = yield* Deferred.make<never, JournalUnavailable>()
       const releases = failRelease(node, Deferred.await(failing))
       yield* node.deliver(ref, { request: submit("A\n/call ask {}") })
