@@ -1,12 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Fiber, Layer, Redacted } from "effect"
 import { sql } from "kysely"
+import pg from "pg"
 import { toUuid } from "../../src/domain/ids.ts"
 import { freshId } from "../../src/seed.ts"
 import { Database } from "../../src/database/Database.ts"
 import { migrate } from "../../src/database/migrate.ts"
 import { addTallies, closedTallies, foldTallies, recentTallies } from "../../src/quotas/tallies.ts"
 import { freshDatabase } from "../setup/database.ts"
+import { eventually } from "../waiting.ts"
 
 const opened = Effect.gen(function* () {
   const { url } = yield* Effect.acquireRelease(
@@ -109,6 +111,50 @@ describe("tallies as rows", () => {
         { resource: "stored_bytes", amount: 100 },
         { resource: "threads", amount: 2 }
       ])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("of threads are made anew beside a node that folds at that moment: the upgrade waits for it", () =>
+    Effect.gen(function* () {
+      const { database, url } = yield* opened
+      yield* database.run("test.earlier", (db) =>
+        sql`delete from kysely_migration where name = '027_unarchived_threads'`.execute(db)
+      )
+      const [folder, watcher] = yield* Effect.acquireRelease(
+        Effect.promise(async () => {
+          const clients = [new pg.Client({ connectionString: url }), new pg.Client({ connectionString: url })] as const
+          for (const client of clients) await client.connect()
+          return clients
+        }),
+        (clients) => Effect.promise(() => Promise.all(clients.map((client) => client.end())))
+      )
+      const thread = toUuid(freshId("thread"))
+      yield* Effect.promise(async () => {
+        await folder.query(
+          `insert into heads (workspace, id, kind, attributes, epoch, pos, seq, rev, status, carry, created_at, updated_at,
+            touched) values ($1, $2, 'thread', '{}', 1, 0, 0, 1, 'idle', '{}', now(), now(), 0)`,
+          [toUuid(workspace), thread]
+        )
+        await folder.query("begin")
+        await folder.query(
+          `insert into tallies (workspace, minute, resource, node, amount)
+            values ($1, 0, 'threads', '00000000-0000-0000-0000-000000000000', 9)`,
+          [toUuid(workspace)]
+        )
+      })
+      const upgrade = yield* Effect.forkChild(migrate(Redacted.make(url)), { startImmediately: true })
+      yield* Effect.promise(() =>
+        eventually(
+          async () => ((await watcher.query("select from pg_locks where not granted")).rowCount ?? 0) > 0,
+          "the upgrade waits"
+        )
+      )
+      yield* Effect.promise(() => folder.query("commit"))
+      assert.deepStrictEqual(yield* Fiber.join(upgrade), ["027_unarchived_threads"])
+      const { rows } = yield* database.run("test.sums", (db) =>
+        sql`select amount::int as amount from tallies`.execute(db)
+      )
+      assert.deepStrictEqual(rows, [{ amount: 1 }])
     }).pipe(Effect.scoped)
   )
 
