@@ -148,6 +148,7 @@ export const experiment = async (
   }
   const load = loadavg()[0] ?? 0
   const bugsBefore = await inconsistent(cluster)
+  const keptOutBefore = await cluster.postgres.factsKeptOut()
   let judge: Awaited<ReturnType<typeof scenes>>
   try {
     judge = await Promise.race([scenes(), broken])
@@ -171,6 +172,8 @@ export const experiment = async (
   if (history.acknowledged < inputs) violations.push(`G: only ${history.acknowledged} inputs were acknowledged`)
   const bugs = (await inconsistent(cluster)) - bugsBefore
   if (bugs > 0) violations.push(`J3: a unique index had to refuse ${bugs} appends`)
+  const keptOut = (await cluster.postgres.factsKeptOut()) - keptOutBefore
+  if (keptOut > 0) violations.push(`J3: a unique index had to refuse facts ${keptOut} times`)
   if (aftermath.observed === undefined) violations.push("G: the fault was not observed")
   if (history.foreign === 0) violations.push("G: no stranger was refused")
   return {

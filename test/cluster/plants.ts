@@ -176,9 +176,7 @@ export const plants: ReadonlyArray<Plant> = [
   },
   {
     name: "doubt is forgotten",
-    edits: [
-      { file: "src/journal/appends.ts", find: "trouble.doubtful ||= !isUndone(cause)", put: "void isUndone" }
-    ],
+    edits: [{ file: "src/journal/appends.ts", find: "trouble.doubtful ||= !isUndone(cause)", put: "void isUndone" }],
     fault: "connections to PostgreSQL reset",
     caughtAs: /^(J[1-6]|I\d|5xx|L\d)/
   },

@@ -1,7 +1,7 @@
 /** A PostgreSQL for the fault suite: fsync on, killed and started again at will. */
 import { randomBytes } from "node:crypto"
 import { execFileSync } from "node:child_process"
-import { chown, mkdtemp, mkdir, open, rm, statfs, writeFile } from "node:fs/promises"
+import { chown, mkdtemp, mkdir, open, readFile, rm, statfs, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -14,6 +14,9 @@ import { jumping } from "./faketime.ts"
 import { forgetProcess, guardFolder, guardProcess } from "./guarded.ts"
 
 const settings = { max_connections: "200", shared_buffers: "64MB", max_wal_size: "1GB", log_min_messages: "warning" }
+
+/** PostgreSQL empties a log as it starts: each of its lives has one of its own. */
+const logOf = (home: string, life: number) => join(home, `log.${life}`)
 
 const clockOf = (home: string) => join(home, "clock")
 
@@ -39,6 +42,7 @@ export class Postgres {
   readonly #password: string
   readonly port: number
   #pid: number
+  #lives = 1
   readonly #mounted: boolean
 
   private constructor(cluster: Cluster, home: string, password: string, port: number, pid: number, mounted: boolean) {
@@ -71,13 +75,16 @@ export class Postgres {
     await initialise(made, password, true)
     const cluster = fakeTime ? { ...made, binaries: await jumpingBinaries(binaries, home) } : made
     const port = await freePort()
-    const pid = await startPostgres(cluster, port, settings, join(home, "log"))
+    const pid = await startPostgres(cluster, port, settings, logOf(home, 1))
     guardProcess(pid)
     return new Postgres(cluster, home, password, port, pid, volumeMb !== undefined)
   }
 
-  get log() {
-    return join(this.#home, "log")
+  /** Facts that stood there already, which only an index kept from being written twice; also where nobody waited. */
+  async factsKeptOut() {
+    const lives = Array.from({ length: this.#lives }, (_, i) => readFile(logOf(this.#home, i + 1), "utf8"))
+    const log = (await Promise.all(lives)).join("")
+    return log.match(/duplicate key value violates unique constraint "facts_/g)?.length ?? 0
   }
 
   /** `user` is postgres, or one of the nodes' own. */
@@ -145,7 +152,8 @@ export class Postgres {
   async again() {
     for (const until = performance.now() + 30_000; ; ) {
       try {
-        this.#pid = await startPostgres(this.#cluster, this.port, settings, join(this.#home, "log"))
+        this.#pid = await startPostgres(this.#cluster, this.port, settings, logOf(this.#home, this.#lives + 1))
+        this.#lives++
         guardProcess(this.#pid)
         return
       } catch (cause) {
