@@ -25,7 +25,7 @@ import { actorsLost, mailboxesFull, record } from "../src/telemetry/metrics.ts"
 import { type ActorError, type Reply, Declined } from "./Actor.ts"
 import type { Bulkheads } from "./Bulkheads.ts"
 import { type InboxFirst, type CommitOptions, makeCommits } from "./commits.ts"
-import { makeDeciding, mayBeKnown } from "./deciding.ts"
+import { cameAnotherWay, makeDeciding, mayBeKnown } from "./deciding.ts"
 import type { Desk } from "./Desk.ts"
 import { type Envelope, type Item, readInboxRow } from "./envelope.ts"
 import { makeJobs } from "./Jobs.ts"
@@ -86,12 +86,12 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
   /** The command of an inbox row; undefined where this version cannot read it, or broke over it before. */
   const readable = (row: InboxRow) => (broken.has(row.id) ? undefined : readInboxRow(kind, row))
 
-  /** Its actor was lost before it was taken: it goes where the actor is now. */
+  /** Its actor was lost before it was taken: it goes where the actor is now, with what only that one knew. */
   const redeliver = (live: Actor, envelope: Envelope<Request>) => {
-    const { timesLost = 0 } = envelope
-    return timesLost < mostRedeliveries
-      ? retell(live, { ...envelope, timesLost: timesLost + 1 })
-      : Effect.fail(unreachable())
+    const { sent, timesLost = 0 } = envelope
+    if (timesLost >= mostRedeliveries) return Effect.fail(unreachable())
+    const known = sent !== undefined && mayBeKnown(live, envelope) ? { sent: { ...sent, redelivered: true } } : {}
+    return retell(live, { ...envelope, ...known, timesLost: timesLost + 1 })
   }
 
   const drop = (live: Actor, why: DropReason) => {
@@ -124,12 +124,11 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
     }
     // What is born with a command is as old as that command.
     const at = live.unborn ? live.createdAt : Math.max(Math.floor(lease.now()), live.head.updatedAt)
-    const { sent } = item
     // With a key, the key's kept answer would have said so.
-    if (sent !== undefined && item.key === undefined && mayBeKnown(live, item)) {
+    if (item.key === undefined && mayBeKnown(live, item)) {
       const answer = yield* kind.priorReply(live, item.request)
       if (answer !== undefined) return item.reply(Exit.succeed(answer))
-      live.seen = (live.seen ?? new Set()).add(sent.id)
+      cameAnotherWay(live, item)
     }
     const first = yield* decide(live, live.snapshot, item, at)
     if (first.written === undefined && !live.unborn)

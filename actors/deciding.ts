@@ -17,7 +17,14 @@ const readsAtOnce = 8
 /** Nothing of it is kept but what the command itself writes. */
 const isPlain = ({ key, inboxRow }: Envelope<unknown>) => key === undefined && inboxRow === undefined
 
-export const mayBeKnown = ({ seen }: Pick<Activation<unknown, unknown>, "seen">, { sent }: Envelope<unknown>) =>
+type Seeing = Pick<Activation<unknown, unknown>, "seen">
+
+/** H4. It came a second way, its row in the inbox included: one that is still on the first is looked for. */
+export const cameAnotherWay = (live: Seeing, { sent }: Envelope<unknown>) => {
+  if (sent !== undefined) live.seen = (live.seen ?? new Set()).add(sent.id)
+}
+
+export const mayBeKnown = ({ seen }: Seeing, { sent }: Envelope<unknown>) =>
   sent !== undefined && (sent.redelivered || seen?.has(sent.id) === true)
 
 export const makeDeciding = <Snapshot, Request, Command, Job, W extends WriteSet>(
@@ -105,6 +112,7 @@ export const makeDeciding = <Snapshot, Request, Command, Job, W extends WriteSet
       live.mailbox.shift()
       taken.push(item)
     }
+    for (const item of taken) cameAnotherWay(live, item)
     const at = Math.max(Math.floor(lease.now()), live.head.updatedAt)
     const answers = yield* Effect.forEach(taken, ({ request }) => kind.priorReply(live, request), {
       concurrency: readsAtOnce

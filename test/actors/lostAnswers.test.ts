@@ -1,6 +1,6 @@
 /** Nodes that ask each other: a command whose answer was lost is sent again, and takes effect once. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Result } from "effect"
+import { Deferred, Effect, Fiber, Result } from "effect"
 import type { ThreadRequest } from "../../actors/thread/requests.ts"
 import { freshId } from "../../src/seed.ts"
 import { toRest } from "./Node.ts"
@@ -167,6 +167,33 @@ describe("a command whose answer was lost", () => {
         wordsOf(world, ref),
         ["A", "B", "C"].map((x) => `user(${x}) assistant(${x}) turn_completed(${x})`).join(" ")
       )
+    })
+  )
+
+  it.effect("is taken once when its row in the inbox goes first, also where its actor is lost in between", () =>
+    Effect.gen(function* () {
+      for (const isLost of [false, true]) {
+        const { a, b, ref, world } = yield* setting(2)
+        const gate = Deferred.makeUnsafe<void>()
+        let appends = 0
+        world.slowness = Effect.suspend(() => (appends++ === 0 ? Deferred.await(gate) : Effect.void))
+        // In the step that commits the rows: what waits finds its actor anew behind that.
+        world.store.fault = () => {
+          if (isLost && appends === 2) a.registry.wakeable.dropAll()
+          return undefined
+        }
+        const request = submit("A\n/wait 3s")
+        // As one whose id was made for it, which nobody has to look for.
+        const asked = yield* Effect.forkChild(b.deliver(ref, { request: { ...request, fresh: true } }))
+        yield* settle
+        yield* post(b, ref, request)
+        // By its end the turn of A is over, and its thread knows nothing of it.
+        yield* post(b, ref, submit("B", { mode: "interrupt" }))
+        yield* Deferred.succeed(gate, undefined)
+        assert.deepInclude(bodyOf(yield* Fiber.join(asked)), { id: request.input.inputId, state: "admitted", seq: 1 })
+        yield* toRest(world, a, ref)
+        assert.strictEqual(wordsOf(world, ref), "user(A) turn_cancelled(A) user(B) assistant(B) turn_completed(B)")
+      }
     })
   )
 })

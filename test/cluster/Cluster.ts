@@ -1,6 +1,6 @@
 /** Three real nodes on one PostgreSQL and one nats-server, each connection through a proxy of its own. */
 import { randomBytes } from "node:crypto"
-import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { cp, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -63,7 +63,7 @@ export class Cluster {
   readonly folder: string
   readonly ttlMs: number
 
-  private constructor(parts: Omit<Cluster, "stop" | "pick" | "healthy" | "toolsUrl">) {
+  private constructor(parts: Omit<Cluster, "keepLogs" | "stop" | "pick" | "healthy" | "toolsUrl">) {
     this.nodes = parts.nodes
     this.spare = parts.spare
     this.postgres = parts.postgres
@@ -213,6 +213,14 @@ export class Cluster {
     await until("every node is ready", 60_000, async () =>
       (await Promise.all(this.nodes.map((node) => node.ready()))).every(Boolean)
     )
+  }
+
+  /** What its processes have written, in a folder that stays. */
+  async keepLogs() {
+    const folder = await mkdtemp(join(tmpdir(), "troupe-logs-"))
+    await cp(this.folder, folder, { recursive: true })
+    await writeFile(join(folder, "postgres.log"), await this.postgres.log())
+    return folder
   }
 
   async stop() {

@@ -86,7 +86,8 @@ export const rest = async (cluster: Cluster, history: History, ms = 60_000): Pro
 }
 
 const read = async (cluster: Cluster, history: History): Promise<ReadonlyMap<string, Stored>> => {
-  const ids = uuids(history)
+  // Also threads whose birth nobody was told of, and whose waits clients have found.
+  const ids = [...new Set([...uuids(history), ...history.answers.map(({ threadId }) => toUuid(threadId))])]
   const { pool } = cluster
   const [heads, facts, inputs, waits] = await Promise.all([
     pool.query<HeadRow>("select id, pos, seq, status from heads where id = any($1::uuid[])", [ids]),

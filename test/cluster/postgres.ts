@@ -80,11 +80,15 @@ export class Postgres {
     return new Postgres(cluster, home, password, port, pid, volumeMb !== undefined)
   }
 
+  /** What it has written, in all of its lives. */
+  async log() {
+    const lives = Array.from({ length: this.#lives }, (_, i) => readFile(logOf(this.#home, i + 1), "utf8"))
+    return (await Promise.all(lives)).join("")
+  }
+
   /** Facts that stood there already, which only an index kept from being written twice; also where nobody waited. */
   async factsKeptOut() {
-    const lives = Array.from({ length: this.#lives }, (_, i) => readFile(logOf(this.#home, i + 1), "utf8"))
-    const log = (await Promise.all(lives)).join("")
-    return log.match(/duplicate key value violates unique constraint "facts_/g)?.length ?? 0
+    return (await this.log()).match(/duplicate key value violates unique constraint "facts_/g)?.length ?? 0
   }
 
   /** `user` is postgres, or one of the nodes' own. */

@@ -52,12 +52,16 @@ let seed = first
 console.log(`faults: --seed ${first}`)
 let cluster: Cluster | undefined
 let own: Fault["own"]
+const stop = async () => {
+  if (values.keep && cluster !== undefined) console.log(`logs are in ${await cluster.keepLogs()}`)
+  await cluster?.stop()
+}
 try {
   for (const fault of chosen) {
     for (let run = 0; run < Number(values.runs); run++) {
       try {
         if (cluster !== undefined && fault.own !== own) {
-          await cluster.stop()
+          await stop()
           cluster = undefined
         }
         own = fault.own
@@ -74,15 +78,13 @@ try {
       } catch (cause) {
         console.error(`${fault.name} (seed ${seed - 1}) could not be run:`, cause)
         process.exitCode = 1
-        if (values.keep) console.log(`logs are in ${cluster?.folder}`)
-        else await cluster?.stop()
+        await stop()
         cluster = undefined
       }
     }
   }
 } finally {
-  if (values.keep) console.log(`logs are in ${cluster?.folder}`)
-  else await cluster?.stop()
+  await stop()
   await older?.remove()
 }
 
