@@ -12,7 +12,8 @@
  * O6. While all watchers together hold more than their crowd may, each takes as if its capacity were `ahead`: one frame
  *     at a time, and what does not fit is refused as in O3.
  */
-import { Readable } from "node:stream"
+import { Readable, type ReadableOptions } from "node:stream"
+import { Equal } from "effect"
 import type { Monotonic } from "../../src/monotonic.ts"
 import type { QueuedFrame } from "./frames.ts"
 
@@ -60,7 +61,7 @@ export class Outbox {
     this.crowd = crowd
     this.monotonic = monotonic
     this.movedAt = monotonic()
-    this.readable = new Readable({
+    const options: ReadableOptions = {
       highWaterMark: ahead,
       read: () => {
         this.asking = true
@@ -75,7 +76,10 @@ export class Outbox {
         callback(error)
         onClose()
       }
-    })
+    }
+    // By reference: a response that its client leaves becomes part of a cause, and what a cause holds is compared by its
+    // contents. Through its socket that is all sockets of the process: seconds for each client, of a thousand.
+    this.readable = Equal.byReferenceUnsafe(new Readable(options))
     // A client that goes away is no error of ours.
     this.readable.on("error", () => {})
   }

@@ -3,7 +3,7 @@
  * all is loaded and before anything is called often: a start, and a command that soon ends, would only pay for it.
  */
 import { flushCompileCache } from "node:module"
-import { setFlagsFromString } from "node:v8"
+import { getHeapStatistics, setFlagsFromString } from "node:v8"
 
 // Before the flags: V8 does not take at the next start what was compiled with other ones.
 flushCompileCache()
@@ -21,8 +21,10 @@ setFlagsFromString("--heap-growing-percent=70")
 
 // The young generation is full-grown at the second collection. V8 makes it as small as a megabyte while little happens,
 // and then doubles it each time that as much as it holds has survived, which takes a busy server seconds and some fifty
-// collections.
-setFlagsFromString("--semi-space-growth-factor=64")
+// collections. Not where the heap is small: V8 begins to collect the old generation as soon as less is left in it than
+// the young one has room for, and there that is always.
+const roomyBytes = 1024 * 1024 * 1024
+if (getHeapStatistics().heap_size_limit >= roomyBytes) setFlagsFromString("--semi-space-growth-factor=64")
 
 // Nothing is born old. V8 puts what a place in the code makes into the old generation at once when most of it survived
 // a while ago. Of a turn nearly all survives while the young generation is small, and nothing a second later: a third

@@ -59,8 +59,9 @@ export class Node {
 
   async #launch(more: Readonly<Record<string, string>>) {
     const { env, planted } = this.options
-    // As the script `serve` of package.json has it.
-    const flags = ["--max-semi-space-size=64", ...(planted === undefined ? [] : ["--import", plant])]
+    // As the script `serve` of package.json has it; a node with a small heap is started without (docs/operations.md).
+    const young = more.NODE_OPTIONS === undefined ? ["--max-semi-space-size=64"] : []
+    const flags = ["--trace-gc", ...young, ...(planted === undefined ? [] : ["--import", plant])]
     const args = [...flags, join(this.checkout, "src/start.mjs"), "serve"]
     const child = (this.#child = new Child(process.execPath, args, {
       env: { ...env, ...(planted === undefined ? {} : { TROUPE_PLANTED: planted }), ...more }

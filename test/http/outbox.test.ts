@@ -1,4 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Hash } from "effect"
+import { HttpServerResponse } from "effect/http"
 import { delta, event, status } from "../../http/streams/frames.ts"
 import { capacity, Crowd, Outbox } from "../../http/streams/Outbox.ts"
 
@@ -127,6 +129,20 @@ describe("an outbox", () => {
         ["evt_1", 3, "e"]
       ]
     )
+  })
+
+  it("is compared by what it is: nobody walks through its socket, and whatever that knows, when its client leaves", () => {
+    const { readable } = new Outbox(() => {}, still)
+    let walked = false
+    Object.defineProperty(readable, "socket", {
+      enumerable: true,
+      get: () => {
+        walked = true
+        return {}
+      }
+    })
+    Hash.hash(HttpServerResponse.raw(readable))
+    assert.isFalse(walked)
   })
 
   it("gives frames of one moment in one piece", async () => {

@@ -49,6 +49,9 @@ const openNewsroom = async (office: Office, caller: Caller): Promise<Newsroom> =
   const agentId = await create(caller, "/v1/agents", { name: "reporter", profileId }, "agent", "id")
   const feedId = await create(caller, "/v1/feeds", { name: `${name}/${office.workspace.id}` }, "feed", "id")
   const taken = new Set<string>()
+  // Those of the runs before on this cluster: a workspace has 20 at most.
+  const hooks = await caller.ask("GET", "/v1/webhooks")
+  for (const hook of listIn(hooks?.body, "webhooks")) await caller.ask("DELETE", `/v1/webhooks/${field(hook, "id")}`)
   const url = await listenTo(taken, caller.random)
   const events = ["turn.completed", "turn.failed"]
   const webhookId = await create(caller, "/v1/webhooks", { url, events, agentId }, "webhook", "id")

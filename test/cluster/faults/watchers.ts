@@ -11,7 +11,7 @@ const readers = 950
 const sleepers = 50
 /** A key may hold so many. */
 const perKey = 100
-const heapMb = 200
+const heapMb = 256
 /** What one watcher is sent before it counts as asleep: the kernel's buffers and the node's. */
 const fullBytes = 6_000_000
 
