@@ -77,8 +77,8 @@ export class Outbox {
         onClose()
       }
     }
-    // By reference: a response that its client leaves becomes part of a cause, and what a cause holds is compared by its
-    // contents. Through its socket that is all sockets of the process: seconds for each client, of a thousand.
+    // By reference: a response that its client leaves becomes part of a cause, and what a cause holds is compared by
+    // its contents. Through its socket that is all sockets of the process: seconds for each client, of a thousand.
     this.readable = Equal.byReferenceUnsafe(new Readable(options))
     // A client that goes away is no error of ours.
     this.readable.on("error", () => {})

@@ -131,7 +131,7 @@ describe("an outbox", () => {
     )
   })
 
-  it("is compared by what it is: nobody walks through its socket, and whatever that knows, when its client leaves", () => {
+  it("is compared by what it is: nobody walks through its socket when its client leaves", () => {
     const { readable } = new Outbox(() => {}, still)
     let walked = false
     Object.defineProperty(readable, "socket", {
