@@ -61,7 +61,7 @@ export class Node {
     const { env, planted } = this.options
     // As the script `serve` of package.json has it; a node with a small heap is started without (docs/operations.md).
     const young = more.NODE_OPTIONS === undefined ? ["--max-semi-space-size=64"] : []
-    const flags = ["--trace-gc", ...young, ...(planted === undefined ? [] : ["--import", plant])]
+    const flags = [...young, ...(planted === undefined ? [] : ["--import", plant])]
     const args = [...flags, join(this.checkout, "src/start.mjs"), "serve"]
     const child = (this.#child = new Child(process.execPath, args, {
       env: { ...env, ...(planted === undefined ? {} : { TROUPE_PLANTED: planted }), ...more }
