@@ -19,11 +19,12 @@ const isPlain = ({ key, inboxRow }: Envelope<unknown>) => key === undefined && i
 
 type Seeing = Pick<Activation<unknown, unknown>, "seen">
 
-/** H4. It came a second way, its row in the inbox included: one that is still on the first is looked for. */
+/** H4. Remembers a command that came a second way, or as a row of the inbox: its first way may still bring it. */
 export const cameAnotherWay = (live: Seeing, { sent }: Envelope<unknown>) => {
   if (sent !== undefined) live.seen = (live.seen ?? new Set()).add(sent.id)
 }
 
+/** Whether the journal has to be asked for a command before it is decided: it came more than one way. */
 export const mayBeKnown = ({ seen }: Seeing, { sent }: Envelope<unknown>) =>
   sent !== undefined && (sent.redelivered || seen?.has(sent.id) === true)
 

@@ -1,4 +1,5 @@
 /** Watchers that read slowly, stop reading, or go away. */
+import { monitorEventLoopDelay } from "node:perf_hooks"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Bus } from "../../src/bus/Bus.ts"
@@ -52,6 +53,20 @@ describe("slow and stalled watchers", () => {
     await flood(threadId, 1, 151)
     await watcher.until(({ frames }) => frames.at(-1)?.id === "151")
     watcher.close()
+  })
+
+  it("that close cost nobody else the event loop, however many watch beside them", async () => {
+    const threadId = await makeThread(server.alpha, agentId)
+    const watchers = await Promise.all(Array.from({ length: 90 }, () => pausing(ofThread(threadId, "?types=status"))))
+    const loop = monitorEventLoopDelay({ resolution: 5 })
+    loop.enable()
+    for (const watcher of watchers.splice(0, 10)) {
+      watcher.close()
+      await submit(server.alpha, threadId, "still here")
+    }
+    loop.disable()
+    for (const watcher of watchers) watcher.close()
+    assert.isBelow(loop.max / 1e6, 300)
   })
 
   it("get everything from the log when they replay, however slowly they read", async () => {
