@@ -11,6 +11,8 @@
  * O5. Frames of one moment leave together: a commit's events and what follows from it are one write.
  * O6. While all watchers together hold more than their crowd may, each takes as if its capacity were `ahead`: one frame
  *     at a time, and what does not fit is refused as in O3.
+ * O7. After a write `pauseMs` pass before the next: what comes meanwhile leaves together. A whole write's worth of
+ *     bytes, and the last words, do not wait.
  */
 import { Readable, type ReadableOptions } from "node:stream"
 import { Equal } from "effect"
@@ -52,24 +54,29 @@ export class Outbox {
   private closed = false
   private refused = false
   private scheduled = false
+  /** Set from a write to the end of its pause (O7). */
+  private pause: NodeJS.Timeout | undefined
   private movedAt: number
 
   private readonly crowd: Crowd
   private readonly monotonic: Monotonic
+  private readonly pauseMs: () => number
 
-  constructor(onClose: () => void, monotonic: Monotonic, crowd = new Crowd(Infinity)) {
+  constructor(onClose: () => void, monotonic: Monotonic, crowd = new Crowd(Infinity), pauseMs = () => 0) {
     this.crowd = crowd
     this.monotonic = monotonic
+    this.pauseMs = pauseMs
     this.movedAt = monotonic()
     const options: ReadableOptions = {
       highWaterMark: ahead,
       read: () => {
         this.asking = true
         this.movedAt = this.monotonic()
-        this.flush()
+        if (this.mayWrite) this.flush()
       },
       destroy: (error, callback) => {
         this.closed = true
+        clearTimeout(this.pause)
         this.queue = []
         this.newest.clear()
         this.grow(-this.bytes)
@@ -122,7 +129,7 @@ export class Outbox {
     this.queue.push(waiting)
     this.grow(bytes)
     if (key !== undefined) this.newest.set(key, waiting)
-    if (this.asking && !this.scheduled) {
+    if (this.asking && !this.scheduled && this.mayWrite) {
       this.scheduled = true
       queueMicrotask(() => {
         this.scheduled = false
@@ -162,6 +169,20 @@ export class Outbox {
     return this.hasRoom || this.bytes + more <= this.capacity
   }
 
+  private get mayWrite() {
+    return this.pause === undefined || this.bytes >= ahead || this.ending
+  }
+
+  private startPause() {
+    const ms = this.pauseMs()
+    // A timer takes a millisecond at least.
+    if (this.pause !== undefined || ms < 1) return
+    this.pause = setTimeout(() => {
+      this.pause = undefined
+      this.flush()
+    }, ms)
+  }
+
   private refuse() {
     this.refused = true
     return false
@@ -177,6 +198,7 @@ export class Outbox {
         together += waiting.text
       } while (this.queue.length > 0 && together.length < ahead)
       this.asking = this.readable.push(together)
+      this.startPause()
     }
     if (this.closed) return
     if (this.ending) {

@@ -10,6 +10,7 @@
  * S4. Whatever ends a stream closes its scope: nothing of it stays.
  * S5. Long polls count as streams. They end with what there is on drain.
  * S6. What waits for all watchers together is bounded: beyond `waitingBytes` each holds a frame or two.
+ * S7. The streams of a workspace together write at most `writesPerSecond`: the more are open, the more leaves at once.
  */
 import { Context, Effect, Exit, Fiber, FiberSet, Layer, Scope } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -38,6 +39,8 @@ export interface StreamOptions {
   readonly tickMs: number
   /** Bytes that may wait for all watchers together. */
   readonly waitingBytes: number
+  /** To all sockets of a workspace's streams together. */
+  readonly writesPerSecond: number
 }
 
 export const streamDefaults: StreamOptions = {
@@ -45,7 +48,8 @@ export const streamDefaults: StreamOptions = {
   pingMs: 15_000,
   stallMs: 30_000,
   tickMs: 1_000,
-  waitingBytes: 64 * 1024 * 1024
+  waitingBytes: 64 * 1024 * 1024,
+  writesPerSecond: 5_000
 }
 
 /** How long a client may take to read its `bye`. */
@@ -59,6 +63,13 @@ interface Open {
   readonly token: string
   readonly caller: Caller["Service"]
   pingedAt: number
+}
+
+const increase = (counts: Map<string, number>, of: string) => counts.set(of, (counts.get(of) ?? 0) + 1)
+const decrease = (counts: Map<string, number>, of: string) => {
+  const left = (counts.get(of) ?? 1) - 1
+  if (left === 0) counts.delete(of)
+  else counts.set(of, left)
 }
 
 /** Why a long poll may wait no more. */
@@ -139,13 +150,14 @@ const make = Effect.fnUntraced(function* (options: StreamOptions) {
   const streams = new Set<Open>()
   const polls = new Set<Poll>()
   const perKey = new Map<string, number>()
+  /** Streams alone. */
+  const perWorkspace = new Map<string, number>()
   const crowd = new Crowd(options.waitingBytes)
   let draining = false
 
   /** One stream or long poll more of that key, if it may have it. */
   const count = (keyId: string) => {
-    const already = perKey.get(keyId) ?? 0
-    if (options.perKey > 0 && already >= options.perKey) {
+    if (options.perKey > 0 && (perKey.get(keyId) ?? 0) >= options.perKey) {
       record(requestsRefused.with({ reason: "streams_of_key" }))
       return new Refused({
         error: "rate_limited",
@@ -154,18 +166,14 @@ const make = Effect.fnUntraced(function* (options: StreamOptions) {
         retryAfterSeconds: 5
       })
     }
-    perKey.set(keyId, already + 1)
+    increase(perKey, keyId)
     return undefined
-  }
-  const discount = (keyId: string) => {
-    const left = (perKey.get(keyId) ?? 1) - 1
-    if (left === 0) perKey.delete(keyId)
-    else perKey.set(keyId, left)
   }
 
   const forget = (stream: Open) => {
     if (!streams.delete(stream)) return
-    discount(stream.caller.keyId)
+    decrease(perKey, stream.caller.keyId)
+    decrease(perWorkspace, stream.caller.workspace)
     Effect.runForkWith(services)(Scope.close(stream.scope, Exit.void))
   }
 
@@ -192,7 +200,9 @@ const make = Effect.fnUntraced(function* (options: StreamOptions) {
         const refused = count(caller.keyId)
         if (refused !== undefined) return yield* refused
         const scope = yield* Scope.make()
-        const outbox = new Outbox(() => forget(stream), monotonic, crowd)
+        const { workspace } = caller
+        const pauseMs = () => ((perWorkspace.get(workspace) ?? 0) * 1_000) / options.writesPerSecond
+        const outbox = new Outbox(() => forget(stream), monotonic, crowd, pauseMs)
         const stream: Open = {
           outbox,
           scope,
@@ -201,6 +211,7 @@ const make = Effect.fnUntraced(function* (options: StreamOptions) {
           pingedAt: monotonic()
         }
         streams.add(stream)
+        increase(perWorkspace, workspace)
         const peer = peerOf(socketOf(request))
         if (peer !== undefined) peer.streaming = true
         outbox.offer({ text: opening })
@@ -223,7 +234,7 @@ const make = Effect.fnUntraced(function* (options: StreamOptions) {
     polls.add(poll)
     return {
       release: () => {
-        if (polls.delete(poll)) discount(caller.keyId)
+        if (polls.delete(poll)) decrease(perKey, caller.keyId)
       }
     }
   }

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { once } from "node:events"
 import { Hash } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { delta, event, status } from "../../http/streams/frames.ts"
@@ -131,7 +132,7 @@ describe("an outbox", () => {
     )
   })
 
-  it("is compared by what it is: nobody walks through its socket when its client leaves", () => {
+  it("is compared by reference: whoever compares its response does not walk through its socket", () => {
     const { readable } = new Outbox(() => {}, still)
     let walked = false
     Object.defineProperty(readable, "socket", {
@@ -143,6 +144,52 @@ describe("an outbox", () => {
     })
     Hash.hash(HttpServerResponse.raw(readable))
     assert.isFalse(walked)
+  })
+
+  describe("that pauses after a write", () => {
+    const pausing = () => {
+      const outbox = new Outbox(
+        () => {},
+        still,
+        new Crowd(Infinity),
+        () => 20
+      )
+      const writes: Array<string> = []
+      outbox.readable.on("data", (chunk) => writes.push(String(chunk)))
+      return { outbox, writes, next: () => once(outbox.readable, "data") }
+    }
+
+    it("gives the first frame at once, and what comes meanwhile in one piece", async () => {
+      const { next, outbox, writes } = pausing()
+      outbox.offer({ text: "first " })
+      await next()
+      const began = performance.now()
+      outbox.offer({ text: "second " })
+      await Promise.resolve()
+      outbox.offer({ text: "third" })
+      await next()
+      assert.deepStrictEqual(writes, ["first ", "second third"])
+      // Timers count whole milliseconds.
+      assert.isAtLeast(performance.now() - began, 18)
+      outbox.destroy()
+    })
+
+    it("waits neither with a whole write's worth of bytes nor with the last words", async () => {
+      const { next, outbox, writes } = pausing()
+      outbox.offer({ text: "first" })
+      await next()
+      const began = performance.now()
+      outbox.offer(of(20_000))
+      await next()
+      outbox.offer({ text: "news" })
+      outbox.end("bye")
+      await once(outbox.readable, "end")
+      assert.isBelow(performance.now() - began, 18)
+      assert.deepStrictEqual(
+        writes.map(({ length }) => length),
+        [5, 20_000, 7]
+      )
+    })
   })
 
   it("gives frames of one moment in one piece", async () => {

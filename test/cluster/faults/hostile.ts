@@ -77,9 +77,9 @@ const prepare = async (caller: Caller, node: Node): Promise<Target> => {
   )
   const agentId = field(await create("/v1/agents", { name: "hostile", profileId }), "agent", "id")
   const threadId = field(await create("/v1/threads", { agentId }), "thread", "id")
+  const keyOf = async (scope: Scope) => field(await create("/v1/auth/keys", { name: scope, scopes: [scope] }), "token")
   const keys: Partial<Record<Scope, string>> = {}
-  for (const scope of scopes)
-    keys[scope] = field(await create("/v1/auth/keys", { name: scope, scopes: [scope] }), "token")
+  for (const scope of scopes) keys[scope] = await keyOf(scope)
   // Two thirds of a page are messages and answers of 8 KiB.
   for (let i = 0; i < 66; i++)
     await create(`/v1/threads/${threadId}/messages`, { content: [{ type: "text", text: "page ".repeat(1_600) }] })
@@ -92,7 +92,8 @@ const prepare = async (caller: Caller, node: Node): Promise<Target> => {
   const { admin, approve, read, run, write } = keys
   if (admin === undefined || approve === undefined || read === undefined || run === undefined || write === undefined)
     throw new Error("a scope has no key")
-  return { base: node.base, keys: { admin, approve, read, run, write }, threadId, agentId, namespace }
+  const watchingKey = await keyOf("read")
+  return { base: node.base, keys: { admin, approve, read, run, write }, watchingKey, threadId, agentId, namespace }
 }
 
 /** How the node's loop and memory do, asked of the process itself. */

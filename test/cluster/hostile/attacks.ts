@@ -3,7 +3,7 @@
  * to stop; what it has opened and never read stays open for as long as the process.
  */
 import { createServer, type Server } from "node:http"
-import { connect } from "node:net"
+import { connect, type Socket } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
 import { generateKey } from "../../../src/keys/keyText.ts"
 import type { Scope } from "../../../src/keys/apiKey.ts"
@@ -12,6 +12,8 @@ export interface Target {
   /** Of one node. */
   readonly base: string
   readonly keys: Readonly<Record<Scope, string>>
+  /** Of scope read, for streams alone: what else the client asks does not use up its rate. */
+  readonly watchingKey: string
   /** A thread with a page of a megabyte. */
   readonly threadId: string
   /** Calls a tool whose pattern is cheap to write and dear to match. */
@@ -37,6 +39,10 @@ export interface Attack {
 
 const mebibyte = 1024 * 1024
 const mostInFlight = 200
+/** As many as the rate of a key lets through: hundreds are open when ten of them close. */
+const streamsPerSecond = 50
+const closingEvery = 100
+const closedAtOnce = 10
 
 const count = (tally: Tally, what: string | number) => {
   tally[what] = (tally[what] ?? 0) + 1
@@ -92,6 +98,29 @@ const unread = ({ tally, target }: Means, written: string | ReadonlyArray<string
 
 const head = (method: string, path: string, key?: string, more = "") =>
   `${method} ${path} HTTP/1.1\r\nHost: a\r\n${key === undefined ? "" : `Authorization: Bearer ${key}\r\n`}${more}\r\n`
+
+/** Opens streams for as long as it may, reads them all, and closes some at once from time to time. */
+const streams = (means: Means) => {
+  const { hostname, port } = new URL(means.target.base)
+  const open = new Set<Socket>()
+  return paced(streamsPerSecond, means.signal, (i) => {
+    if (i % closingEvery === 0)
+      for (const socket of [...open].slice(0, closedAtOnce)) {
+        open.delete(socket)
+        socket.destroy()
+        count(means.tally, "closed")
+      }
+    const socket = connect(Number(port), hostname)
+    socket.on("error", () => {}).on("close", () => open.delete(socket))
+    socket.once("data", (bytes) => {
+      const status = /^HTTP\/1.1 (\d+)/.exec(bytes.toString("latin1"))?.[1] ?? "garbled"
+      count(means.tally, status)
+      if (status === "200") open.add(socket.resume())
+      else socket.destroy()
+    })
+    socket.write(head("GET", "/v1/events/stream", means.target.watchingKey))
+  })
+}
 
 const large = "x".repeat(mebibyte - 4_096)
 const stalled = Buffer.alloc(mebibyte - 10, 0x20)
@@ -183,6 +212,7 @@ export const attacks: ReadonlyArray<Attack> = [
         )
       })
   },
+  { name: "streams without end, ten closed at once", scope: "read", run: streams },
   {
     name: "searches of decisions",
     scope: "read",
