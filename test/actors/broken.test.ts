@@ -84,6 +84,51 @@ describe("an actor that breaks whatever is tried", () => {
   )
 })
 
+describe("a turn that breaks its actor", () => {
+  it.effect("is set aside when its poison breaks, too: nobody tries for ever", () =>
+    Effect.gen(function* () {
+      const { node, ref, world } = yield* reachable()
+      const breaks = () => Effect.die(new Error("it breaks"))
+      whenPreparing(node, "model.replied", breaks)
+      whenPreparing(node, "poison", breaks)
+      yield* node.deliver(ref, { request: submit("A\n/wait 1s") })
+      const { claims: before } = world
+      yield* pass(120_000)
+      const { claims } = world
+      assert.isBelow(claims - before, 12)
+      assert.deepInclude(rowOf(world, ref).head, { status: "failed", runnableAt: null })
+      yield* pass(600_000)
+      assert.strictEqual(world.claims, claims)
+      assert.strictEqual(wordsOf(world, ref), "user(A)")
+    })
+  )
+
+  it.effect("is given up though it breaks over the input that comes next: giving up admits nothing", () =>
+    Effect.gen(function* () {
+      const { node, ref, world } = yield* reachable()
+      yield* node.deliver(ref, { request: submit("A\n/wait 1s") })
+      const waiting = submit("B")
+      yield* node.deliver(ref, { request: waiting })
+      // The journal holds that it was admitted long ago.
+      world.store.once.add(waiting.input.inputId.slice(-26))
+      const { claims: before } = world
+      yield* pass(120_000)
+      assert.strictEqual(wordsOf(world, ref), "user(A) turn_failed(A: turn_poisoned)")
+      const { claims } = world
+      assert.isBelow(claims - before, 12)
+      yield* pass(600_000)
+      assert.strictEqual(world.claims, claims)
+      yield* node.deliver(ref, { request: { type: "remove", inputId: waiting.input.inputId } })
+      yield* node.deliver(ref, { request: submit("C") })
+      yield* toRest(world, node, ref)
+      assert.strictEqual(
+        wordsOf(world, ref),
+        "user(A) turn_failed(A: turn_poisoned) user(C) assistant(C) turn_completed(C)"
+      )
+    })
+  )
+})
+
 describe("a command behind a poison that breaks", () => {
   it.effect("is not delivered again and again without a pause", () =>
     Effect.gen(function* () {

@@ -7,8 +7,8 @@ import { Effect, Exit, Fiber } from "effect"
 import { freshId } from "../../src/seed.ts"
 import { toRest } from "./Node.ts"
 import { pass, settle, threadOf, type World } from "./World.ts"
-import { setting, spoil, start } from "./oneNode.ts"
-import { birth, create, rowOf, submit, wordsOf } from "./threads.ts"
+import { misreport, setting, spoil, start } from "./oneNode.ts"
+import { birth, bodyOf, create, rowOf, submit, wordsOf } from "./threads.ts"
 
 /** Runs once, right before the next commit. */
 const beforeNext = ({ store }: World, act: () => void) => {
@@ -47,6 +47,20 @@ describe("a command whose actor is lost while its append is under way", () => {
       yield* pass(100)
       assert.isDefined(asked.pollUnsafe(), "nobody answers")
       assert.strictEqual((yield* Fiber.join(asked))._tag, "Draining")
+    })
+  )
+})
+
+describe("a command whose append was committed and is told as refused", () => {
+  it.effect("is decided again, and taken once", () =>
+    Effect.gen(function* () {
+      const { node, ref, world } = yield* setting()
+      misreport(node)
+      const answer = yield* node.deliver(ref, { request: submit("A\n/wait 3s") })
+      assert.strictEqual(bodyOf(answer).state, "admitted")
+      assert.strictEqual(rowOf(world, ref).inputs.size, 0)
+      yield* toRest(world, node, ref)
+      assert.strictEqual(wordsOf(world, ref), "user(A) assistant(A) turn_completed(A)")
     })
   )
 })

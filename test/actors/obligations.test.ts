@@ -13,8 +13,18 @@ import { toRest } from "./Node.ts"
 import { pass, settle, threadOf, type World } from "./World.ts"
 import { Obligations } from "../../actors/obligations.ts"
 import { hook } from "./Toolbox.ts"
-import { failRelease, reachable, runsOf, setting, start, unavailable, unloadable, whenPreparing } from "./oneNode.ts"
-import { create, rowOf, submit, wordsOf } from "./threads.ts"
+import {
+  failRelease,
+  modelCalls,
+  reachable,
+  runsOf,
+  setting,
+  start,
+  unavailable,
+  unloadable,
+  whenPreparing
+} from "./oneNode.ts"
+import { ann, create, rowOf, submit, wordsOf } from "./threads.ts"
 
 /** Reads of these kinds get no answer until the effect is over. */
 const without = <A, E>({ store }: World, reads: ReadonlyArray<Read>, during: Effect.Effect<A, E>) =>
@@ -140,12 +150,52 @@ describe("an outcome in hand", () => {
   it.effect("of a model is not asked for a second time, and nothing runs on when the turn is over", () =>
     Effect.gen(function* () {
       const { node, ref, world } = yield* reachable()
+      const calls = modelCalls(node)
       yield* node.deliver(ref, { request: submit("A\n/wait 3s") })
       yield* pass(2_900)
       unavailable(world, 2)
       for (let i = 0; i < 40 && wordsOf(world, ref) === "user(A)"; i++) yield* pass(100)
       assert.strictEqual(wordsOf(world, ref), "user(A) assistant(A) turn_completed(A)")
       assert.strictEqual(node.registry.wakeable.jobs(), 0)
+      assert.deepStrictEqual(calls, { begun: 1, underWay: 0 })
+    })
+  )
+
+  it.effect("of a model leaves no call beside that of the next step: a cancel stops whatever runs", () =>
+    Effect.gen(function* () {
+      const { node, ref, world } = yield* reachable()
+      const calls = modelCalls(node)
+      yield* node.deliver(ref, { request: submit("A\n/wait 3s\n/call nope {}\n/then\n/wait 30s") })
+      yield* pass(2_900)
+      unavailable(world)
+      for (let i = 0; i < 40 && wordsOf(world, ref) === "user(A)"; i++) yield* pass(100)
+      assert.deepStrictEqual(calls, { begun: 2, underWay: 1 })
+      yield* node.deliver(ref, { request: { type: "cancel", principal: ann, clearQueue: false } })
+      yield* pass(100)
+      assert.strictEqual(wordsOf(world, ref), "user(A) intent(A) result(A: tool_not_found) turn_cancelled(A)")
+      assert.deepStrictEqual(calls, { begun: 2, underWay: 0 })
+    })
+  )
+})
+
+describe("a job that is asked for twice", () => {
+  it.effect("runs once, and a cancel stops it", () =>
+    Effect.gen(function* () {
+      const { node, ref } = yield* reachable()
+      const calls = modelCalls(node)
+      const { decide } = node.kind
+      Object.assign(node.kind, {
+        decide: (...given: Parameters<typeof decide>) => {
+          const decision = decide(...given)
+          return "jobs" in decision ? { ...decision, jobs: decision.jobs.flatMap((job) => [job, job]) } : decision
+        }
+      })
+      yield* node.deliver(ref, { request: submit("A\n/wait 30s") })
+      yield* pass(100)
+      assert.deepStrictEqual(calls, { begun: 1, underWay: 1 })
+      yield* node.deliver(ref, { request: { type: "cancel", principal: ann, clearQueue: false } })
+      yield* pass(100)
+      assert.deepStrictEqual(calls, { begun: 1, underWay: 0 })
     })
   )
 })

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { Unreachable } from "../../actors/Actor.ts"
 import type { ThreadRequest } from "../../actors/thread/requests.ts"
 import type { Hook } from "../../src/domain/hook.ts"
-import type { ActorRef, JournalUnavailable } from "../../src/journal/Journal.ts"
+import { type ActorRef, type JournalUnavailable, Superseded } from "../../src/journal/Journal.ts"
 import { type Node, startNode } from "./Node.ts"
 import { create, rowOf, submit } from "./threads.ts"
 import { connect } from "./Wire.ts"
@@ -61,6 +61,41 @@ export const whenPreparing = <Type extends ThreadRequest["type"]>(
   })
 }
 type Answer = Effect.Effect<never, Unreachable>
+
+/** The model calls of a node: how many it has begun from now on, and how many of them are under way. */
+export const modelCalls = (node: Node) => {
+  const { perform } = node.kind
+  const calls = { begun: 0, underWay: 0 }
+  const counted = <A, E, R>(call: Effect.Effect<A, E, R>) =>
+    Effect.suspend(() => {
+      calls.begun++
+      calls.underWay++
+      return Effect.ensuring(
+        call,
+        Effect.sync(() => {
+          calls.underWay--
+        })
+      )
+    })
+  Object.assign(node.kind, {
+    perform: (...[being, job, start]: Parameters<typeof perform>) =>
+      job.type === "sample" ? counted(perform(being, job, start)) : perform(being, job, start)
+  })
+  return calls
+}
+
+/** The node's next append is committed, and told as refused. */
+export const misreport = (node: Node) => {
+  const { append } = node.journal
+  let appends = 0
+  Object.assign(node.journal, {
+    append: (given: Parameters<typeof append>[0]) =>
+      Effect.andThen(
+        append(given),
+        Effect.suspend(() => (appends++ === 0 ? Effect.fail(new Superseded({ actor: given.actor })) : Effect.void))
+      )
+  })
+}
 
 /** Fails the node's first release so; says how many it has tried. */
 export const failRelease = (node: Node, failing: Effect.Effect<never, JournalUnavailable>) => {

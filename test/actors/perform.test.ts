@@ -15,8 +15,10 @@ import { makeInProcess } from "../../src/bus/inProcess.ts"
 import { JournalUnavailable, type Log } from "../../src/journal/Journal.ts"
 import { ModelFailure, type ModelReply, type SampleRequest } from "../../src/models/Model.ts"
 import { freshId } from "../../src/seed.ts"
+import { connected, nodeOn } from "../bus/world.ts"
 import { Walk } from "../machines/Walk.ts"
 import { call, usage } from "../machines/WalkCommands.ts"
+import { natsForTests } from "../setup/nats.ts"
 import { logOfWalk } from "./walkLog.ts"
 
 /** Nobody minds whether the job has begun, and there is room. */
@@ -88,6 +90,19 @@ describe("a model call that breaks in mid-stream", () => {
     ]
   ]
 
+  const isTriedAgain = Effect.fnUntraced(function* (perform: ReturnType<typeof makePerform>) {
+    const walk = new Walk().queue("A")
+    for (const attempt of [1, 2]) {
+      const outcome = yield* perform(being(walk), jobOf(walk), start)
+      assert(outcome?.type === "model.failed")
+      assert.strictEqual(outcome.begun, true)
+      walk.do({ ...outcome, at: walk.at, admissions: walk.admissions() })
+      assert.deepInclude(walk.turn, { attempt: attempt + 1 })
+      walk.due(10_000)
+    }
+    assert.strictEqual(walk.status, "running")
+  })
+
   it.effect.each(watches)("is tried again when %s", ([_, watch, heard]) =>
     Effect.gen(function* () {
       const { bus, perform } = yield* performing({ sample: breaks })
@@ -96,16 +111,7 @@ describe("a model call that breaks in mid-stream", () => {
         yield* bus.subscribe(watch, (hint) => {
           hints.push(hint)
         })
-      const walk = new Walk().queue("A")
-      for (const attempt of [1, 2]) {
-        const outcome = yield* perform(being(walk), jobOf(walk), start)
-        assert(outcome?.type === "model.failed")
-        assert.strictEqual(outcome.begun, true)
-        walk.do({ ...outcome, at: walk.at, admissions: walk.admissions() })
-        assert.deepInclude(walk.turn, { attempt: attempt + 1 })
-        walk.due(10_000)
-      }
-      assert.strictEqual(walk.status, "running")
+      yield* isTriedAgain(perform)
       assert.deepStrictEqual(
         hints.map(({ type }) => type),
         heard
@@ -114,6 +120,26 @@ describe("a model call that breaks in mid-stream", () => {
         hints.flatMap((hint) => (hint.type === "delta" ? [hint.index] : [])),
         heard.length === 0 ? [] : [0, 1, 0, 1]
       )
+    })
+  )
+
+  it.live("is tried again when there is another node, where somebody watches the thread's events", () =>
+    Effect.gen(function* () {
+      const { url, stop } = yield* Effect.promise(natsForTests)
+      yield* Effect.addFinalizer(() => Effect.promise(stop))
+      const [here, there] = yield* Effect.all([nodeOn(url), nodeOn(url)])
+      for (const node of [here, there]) yield* connected(node)
+      yield* there.bus.subscribe({ workspace: ref.workspace, threadId: ref.id, deltas: false }, () => {})
+      assert.isTrue(here.bus.watched({ workspace: ref.workspace, agentId, threadId: ref.id }))
+      const published: Array<Hint["type"]> = []
+      const bus = Bus.of({
+        ...here.bus,
+        publish: ({ type }) => {
+          published.push(type)
+        }
+      })
+      yield* isTriedAgain((yield* performing({ bus, sample: breaks })).perform)
+      assert.deepStrictEqual(published, [])
     })
   )
 })
