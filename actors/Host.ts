@@ -16,6 +16,8 @@
  *     and what may have been taken before never are.
  * H8. An actor is born by the command that brings its birth, or not at all: what waits behind a birth that came to
  *     nothing goes to whoever has the actor by then, or hears that nobody has it.
+ * H9. A row of the inbox over which its actor breaks is that row's break, not the actor's: it is decided alone from then
+ *     on, passed over for a while that grows, and taken again after that.
  */
 import { Cause, Effect, Exit, type Fiber, Option } from "effect"
 import type { InboxRow, JournalUnavailable, Superseded } from "../src/journal/Journal.ts"
@@ -23,6 +25,7 @@ import type { Lease } from "../src/journal/Lease.ts"
 import type { Monotonic } from "../src/monotonic.ts"
 import { actorsLost, mailboxesFull, record } from "../src/telemetry/metrics.ts"
 import { type ActorError, type Reply, Declined } from "./Actor.ts"
+import { Breaks } from "./Breaks.ts"
 import type { Bulkheads } from "./Bulkheads.ts"
 import { type InboxFirst, type CommitOptions, makeCommits } from "./commits.ts"
 import { cameAnotherWay, makeDeciding, mayBeKnown } from "./deciding.ts"
@@ -78,15 +81,19 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
     isReadable: (row) => readable(row) !== undefined
   })
 
-  /** Rows of the inbox over which an actor broke: they are passed over from then on. */
-  const broken = new Set<string>()
+  /** Rows of the inbox over each of which an actor broke: left alone for a while (H9). */
+  const broken = new Breaks(lease.now)
   /** Rows of which one broke an actor: from then on each is decided alone. */
   const suspects = new Set<string>()
 
-  /** The command of an inbox row; undefined where this version cannot read it, or broke over it before. */
-  const readable = (row: InboxRow) => (broken.has(row.id) ? undefined : readInboxRow(kind, row))
+  /** The command of an inbox row; undefined of one that is passed over. */
+  const readable = (row: InboxRow) => (broken.until(row.id) === undefined ? readInboxRow(kind, row) : undefined)
 
-  /** Its actor was lost before it was taken: it goes where the actor is now, with what only that one knew. */
+  /** Milliseconds until which a row is passed over: for ever what this version cannot read. */
+  const passedOverUntil = (row: InboxRow) =>
+    broken.until(row.id) ?? (readInboxRow(kind, row) === undefined ? Number.POSITIVE_INFINITY : undefined)
+
+  /** Its actor was lost before it was taken: it goes where the actor is now, and with it that it may have been taken. */
   const redeliver = (live: Actor, envelope: Envelope<Request>) => {
     const { sent, timesLost = 0 } = envelope
     if (timesLost >= mostRedeliveries) return Effect.fail(unreachable())
@@ -116,7 +123,13 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
     if (item.inboxRow !== undefined) {
       const { at, steps } = yield* decidePosted(live, taken, suspects)
       const [first] = steps
-      return first === undefined ? undefined : yield* commit(live, steps, first.item, at)
+      if (first !== undefined) yield* commit(live, steps, first.item, at)
+      if (suspects.size > 0)
+        for (const {
+          item: { inboxRow = "" }
+        } of steps)
+          suspects.delete(inboxRow)
+      return
     }
     if (item.key !== undefined) {
       const answer = yield* stored(live, item.key)
@@ -169,10 +182,11 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
     const failure = Option.getOrUndefined(Cause.findErrorOption(cause))
     if (failure === undefined) {
       fork(Effect.logError("an actor broke", cause).pipe(Effect.annotateLogs({ actorId: live.ref.id })))
-      if (item.inboxRow !== undefined)
-        for (const { inboxRow = "" } of taken) (taken.length === 1 ? broken : suspects).add(inboxRow)
       for (const { reply } of taken) reply(Exit.die(Cause.squash(cause)))
-      return "broken"
+      if (item.inboxRow === undefined) return "broken"
+      for (const { inboxRow = "" } of taken) suspects.add(inboxRow)
+      if (taken.length === 1) broken.add(item.inboxRow, 0)
+      return "stumbled"
     }
     switch (failure._tag) {
       case "Superseded":
@@ -306,5 +320,5 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
       return Effect.callback<Reply, ActorError>((resume) => push(live, { ...envelope, reply: resume }))
     })
 
-  return { tell, tellAll, push, drop, readable, resume: jobs.resume }
+  return { tell, tellAll, push, drop, readable, passedOverUntil, resume: jobs.resume }
 }

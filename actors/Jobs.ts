@@ -133,13 +133,11 @@ export const makeJobs = <
         Effect.map((outcome) => {
           end = { outcome }
         }),
-        Effect.catchCause((cause) => {
-          if (Cause.hasInterruptsOnly(cause)) return Effect.void
-          // Its outcome will never come: the actor leaves, and is taken up again.
-          const now = employer(desk)
-          if (now !== undefined) drop(now, "broken")
-          return Effect.logError("a job broke", cause).pipe(Effect.annotateLogs({ job: name }))
-        })
+        Effect.catchCause((cause) =>
+          Cause.hasInterruptsOnly(cause)
+            ? Effect.void
+            : Effect.logError("a job broke", cause).pipe(Effect.annotateLogs({ job: name }))
+        )
       )
     )
     const task: Task<Request> = { state: "running", fiber, place, repeatable }
@@ -148,8 +146,13 @@ export const makeJobs = <
       place.leave()
       // Unless it was stopped or cut off meanwhile.
       if (desk.tasks.get(name) === task) {
-        if (end === undefined && place.hasBegun) desk.tasks.set(name, { state: "cut" })
-        else if (end?.outcome === undefined) desk.tasks.delete(name)
+        if (end === undefined) {
+          if (place.hasBegun) desk.tasks.set(name, { state: "cut" })
+          else desk.tasks.delete(name)
+          // Nobody has stopped it, and its outcome will never come: the actor leaves, and is taken up again.
+          const now = employer(desk)
+          if (now !== undefined) drop(now, "broken")
+        } else if (end.outcome === undefined) desk.tasks.delete(name)
         else {
           desk.tasks.set(name, { state: "done", outcome: end.outcome })
           tellSoon(desk)

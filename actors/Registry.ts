@@ -14,7 +14,7 @@ import { type ActorRef, type Append, type Head, Journal } from "../src/journal/J
 import { Lease } from "../src/journal/Lease.ts"
 import { makeMonotonic } from "../src/monotonic.ts"
 import { Quotas } from "../src/quotas/Quotas.ts"
-import { makeActivation } from "./activation.ts"
+import { isAside, makeActivation } from "./activation.ts"
 import { makeAnswering } from "./answering.ts"
 import { type ActorError, type Reply, Draining, Unreachable } from "./Actor.ts"
 import type { Bulkheads } from "./Bulkheads.ts"
@@ -24,7 +24,7 @@ import { makeHost } from "./Host.ts"
 import type { Activation, DropReason } from "./live.ts"
 import type { Kind, WriteSet } from "./Kind.ts"
 import { makeLeaving } from "./leaving.ts"
-import { brokenAt, Obligations } from "./obligations.ts"
+import { Obligations } from "./obligations.ts"
 import { Placement } from "./Placement.ts"
 import { makeQueueing } from "./queueing.ts"
 import { makeReaders } from "./readers.ts"
@@ -77,23 +77,29 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
   const onDropped = (actor: Actor, why: DropReason) => {
     const { desk } = actor
     residents.leave(actor)
+    if (why === "rested") return
     // An append without an answer may have happened: the head that is known says nothing of what it began. Its jobs go
     // on.
-    if (why === "unavailable") return obligations.owe(actor, "unanswered")
+    if (why === "unavailable") return obligations.owe(actor, { held: true })
     if (why === "drained") return desk.endAll()
     // Another owner may perform them, or nobody may; what only broke goes on.
-    if (why !== "broken") desk.cutOff()
+    if (why !== "broken" && why !== "stumbled") desk.cutOff()
     owe(actor, why)
   }
 
   /** O1: what one that has left memory, as it is known, leaves to be done. */
   const owe = (actor: Actor, why: DropReason) => {
-    const { crashes, desk, head } = actor
+    const { desk, head, ref } = actor
     // Of a lapsed lease others may take the actors over; only an outcome in hand is worth a claim.
     const owes = why === "lapsed" ? desk.hasOutcomes : head.runnableAt !== null || !desk.isClear
-    if (!owes) return desk.endAll()
-    if (why === "broken") obligations.owe({ ...actor, crashes: brokenAt(crashes, head.pos) }, "broken")
-    else obligations.owe(actor, "unanswered", why === "fenced")
+    if (owes)
+      return obligations.owe(actor, {
+        held: why === "broken" || why === "stumbled" || why === "fenced",
+        ...(why === "broken" ? { brokeAt: head.pos } : {})
+      })
+    desk.endAll()
+    // It broke over being given up (V3 of activation.ts).
+    if (why === "broken" && isAside(head)) obligations.broke(ref, head.pos)
   }
 
   /** For those who follow steps: events of threads are told of by their kind. */
@@ -130,6 +136,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
     ...ground,
     resume,
     push,
+    drop: host.drop,
     closed: () => closed
   })
   const { drain, evict, passivate } = makeLeaving({ ...ground, loading, drop: host.drop })

@@ -13,7 +13,7 @@
  * W6. An actor that is due within some looks is taken up already, as long as there is room, and is told the time when
  *     its moment comes: neither the claims nor the wait for a look come on top of that.
  */
-import { Context, Effect, Latch, Layer, Schedule } from "effect"
+import { Context, Effect, Latch, Layer, Schedule, Semaphore } from "effect"
 import { Bus } from "../src/bus/Bus.ts"
 import { type ActorRef, Journal } from "../src/journal/Journal.ts"
 import { Lease } from "../src/journal/Lease.ts"
@@ -52,6 +52,7 @@ export class Sweep extends Context.Service<
       const placement = yield* Placement
       const registries = yield* Registries
       const monotonic = yield* makeMonotonic
+      const scope = yield* Effect.scope
       const { all } = registries
       const live = () => all().reduce((sum, registry) => sum + registry.size(), 0)
       let draining = false
@@ -59,6 +60,13 @@ export class Sweep extends Context.Service<
       const isLive = (ref: ActorRef) => registries.of(ref.kind)?.isLive(ref) === true
       const serve = Effect.suspend(() =>
         Effect.forEach(all(), (registry) => registry.serve, { concurrency: "unbounded", discard: true })
+      )
+
+      const passivating = Semaphore.makeUnsafe(1)
+      const passivate = passivating.withPermitsIfAvailable(1)(
+        Effect.suspend(() =>
+          Effect.forEach(all(), (registry) => registry.passivate, { concurrency: "unbounded", discard: true })
+        )
       )
 
       // Takeovers
@@ -81,9 +89,9 @@ export class Sweep extends Context.Service<
         monotonic,
         whole: Effect.gen(function* () {
           if (draining) return
-          // First, so that whoever is woken below is told the time before it may leave again.
-          yield* Effect.forEach(all(), (registry) => registry.passivate, { discard: true })
-          yield* serve
+          // First, so that whoever is woken below is told the time before it may leave again. What is released is not
+          // waited for.
+          yield* Effect.forkIn(passivate, scope, { startImmediately: true })
           yield* take(toTake.next())
         }),
         hinted: (isNamed) =>
@@ -95,7 +103,7 @@ export class Sweep extends Context.Service<
 
       // The inbox
 
-      const deliveries = yield* makeInboxDrain(registries, (shard) => inbox.ring(shard))
+      const deliveries = yield* makeInboxDrain(registries, lease.now, (shard) => inbox.ring(shard))
       const toDeliver = makeViews(placement, isLive, lease.now)
       /** A node that leaves delivers to those who are still here. */
       const remaining: View = { shards: noShards, isToTake: isLive }

@@ -35,6 +35,7 @@ export interface ActivationOptions<Snapshot, Request> {
    */
   readonly resume: (live: Activation<Snapshot, Request>, mine: boolean) => void
   readonly push: (live: Activation<Snapshot, Request>, item: Item<Request>) => void
+  readonly drop: (live: Activation<Snapshot, Request>, why: "broken") => void
   /** The node takes nothing new. */
   readonly closed: () => boolean
   /** Takeovers without progress after which an actor's work is given up. */
@@ -53,10 +54,11 @@ const servedAtOnce = 50
 const retryAfterSeconds = 2
 
 /** Set aside with its work undone (V3): nothing is due, but for the facts of a turn that has not ended. */
-const isAside = ({ runnableAt, since }: Head) => runnableAt === null && since !== null
+export const isAside = ({ runnableAt, since }: Head) => runnableAt === null && since !== null
 
 export const makeActivation = <Snapshot, Request>({
   closed,
+  drop,
   fork,
   takeoverLimit,
   journal,
@@ -94,8 +96,7 @@ export const makeActivation = <Snapshot, Request>({
       dropped: undefined,
       desk: owed?.desk ?? new Desk(loaded.actor.id),
       lastUsedAt: monotonic(),
-      settling: [],
-      crashes: owed?.crashes?.pos === loaded.head.pos ? owed.crashes : undefined
+      settling: []
     }
     residents.enter(actor)
     // A birth that is tried again may find that the first one has arrived: until it is committed, that one is owed.
@@ -104,7 +105,7 @@ export const makeActivation = <Snapshot, Request>({
   }
 
   /** Another node has it, or nothing is left to do: what is on its desk is nobody's. */
-  const settle = (ref: ActorRef) => {
+  const discharge = (ref: ActorRef) => {
     obligations.get(ref)?.desk.endAll()
     obligations.met(ref)
   }
@@ -117,25 +118,31 @@ export const makeActivation = <Snapshot, Request>({
     )
   })
 
-  const takeUp = Effect.fnUntraced(function* (claimed: Claimed, wanted: Wanted) {
+  /** Reads a claimed actor, unless there is nothing to be done for it, and says how it goes on. */
+  const read = Effect.fnUntraced(function* (claimed: Claimed, wanted: Wanted) {
     const { actor: ref, head, mine } = claimed
-    const { crashes, held = false } = obligations.get(ref) ?? {}
-    const times = claimed.takeovers + (crashes?.pos === head.pos ? crashes.times : 0)
-    const givenUp = isAside(head) || (head.runnableAt !== null && times >= takeoverLimit)
-    if (wanted === "due" && givenUp && (isAside(head) || times >= takeoverLimit + farewells)) {
-      if (!isAside(head)) yield* setAside(claimed, times)
-      settle(ref)
+    const isDue = head.runnableAt !== null
+    const held = obligations.get(ref)?.held === true
+    const times = claimed.takeovers + obligations.breaksAt(ref, head.pos)
+    if (wanted === "due" && (!isDue || times >= takeoverLimit + farewells)) {
+      if (isDue) yield* setAside(claimed, times)
+      discharge(ref)
       return yield* new Unreachable({ retryAfterSeconds })
     }
     const loaded = yield* journal.load(claimed)
-    const actor = activate(loaded, kind.load(loaded), false)
-    if (givenUp && kind.poison !== undefined) {
-      actor.desk.endAll()
-      push(actor, { request: kind.poison, reply: () => {} })
-    } else if (head.runnableAt !== null) resume(actor, mine && held)
-    else actor.desk.endAll()
-    return actor
+    const givenUp = isAside(head) || (isDue && times >= takeoverLimit)
+    const goesOn = givenUp && kind.poison !== undefined ? "poisoned" : isDue ? "resumed" : "at rest"
+    return { actor: activate(loaded, kind.load(loaded), false), goesOn, startedHere: mine && held } as const
   })
+
+  /** It is in memory: what breaks from here on breaks as it does in Host.ts. */
+  const begin = ({ actor, goesOn, startedHere }: Effect.Success<ReturnType<typeof read>>) =>
+    Effect.sync(() => {
+      if (goesOn === "resumed") resume(actor, startedHere)
+      else actor.desk.endAll()
+      if (goesOn === "poisoned" && kind.poison !== undefined) push(actor, { request: kind.poison, reply: () => {} })
+      return actor
+    }).pipe(Effect.tapDefect(() => Effect.sync(() => drop(actor, "broken"))))
 
   const load = Effect.fnUntraced(function* (ref: ActorRef, wanted: Wanted) {
     const owe = (why: "unanswered" | "broken", pos?: number) => Effect.sync(() => obligations.failed(ref, why, pos))
@@ -144,21 +151,22 @@ export const makeActivation = <Snapshot, Request>({
       Effect.tapDefect(() => owe("broken")),
       Effect.catchTags({
         NoSuchActor: () => {
-          if (obligations.unknown(ref)) settle(ref)
+          if (obligations.unknown(ref)) discharge(ref)
           return Effect.fail(new Declined({ reason: "not_found", message: `There is no such ${ref.kind}.` }))
         },
         OwnedElsewhere: (elsewhere) => {
-          settle(ref)
+          discharge(ref)
           return Effect.fail(elsewhere)
         },
         JournalUnavailable: () => unreachable
       })
     )
     record(claims)
-    return yield* takeUp(claimed, wanted).pipe(
+    const found = yield* read(claimed, wanted).pipe(
       Effect.tapDefect(() => owe("broken", claimed.head.pos)),
       Effect.catchTag("JournalUnavailable", () => unreachable)
     )
+    return yield* begin(found)
   })
 
   /** V1. `owned`: the journal has said that this node owns it, which may then come back even to a node that leaves. */

@@ -19,9 +19,19 @@ const isPlain = ({ key, inboxRow }: Envelope<unknown>) => key === undefined && i
 
 type Seeing = Pick<Activation<unknown, unknown>, "seen">
 
+/** More commands that may come late do not wait for one actor: a mailbox takes fewer (H7). */
+const mostSeen = 1_024
+
 /** H4. Remembers a command that came a second way, or as a row of the inbox: its first way may still bring it. */
 export const cameAnotherWay = (live: Seeing, { sent }: Envelope<unknown>) => {
-  if (sent !== undefined) live.seen = (live.seen ?? new Set()).add(sent.id)
+  if (sent === undefined) return
+  live.seen ??= new Set()
+  const { seen } = live
+  for (const oldest of seen) {
+    if (seen.size < mostSeen) break
+    seen.delete(oldest)
+  }
+  seen.add(sent.id)
 }
 
 /** Whether the journal has to be asked for a command before it is decided: it came more than one way. */
@@ -113,7 +123,8 @@ export const makeDeciding = <Snapshot, Request, Command, Job, W extends WriteSet
       live.mailbox.shift()
       taken.push(item)
     }
-    for (const item of taken) cameAnotherWay(live, item)
+    // What no other node can send has no first way.
+    for (const item of taken) if (kind.forwardable(item.request) !== undefined) cameAnotherWay(live, item)
     const at = Math.max(Math.floor(lease.now()), live.head.updatedAt)
     const answers = yield* Effect.forEach(taken, ({ request }) => kind.priorReply(live, request), {
       concurrency: readsAtOnce

@@ -3,7 +3,8 @@
  *
  * I1. Actors are served side by side, each one its own rows in their order, by one hand at a time.
  * I2. An actor's rows come in portions. While portions are full and get fewer, the next one follows at once.
- * I3. A row that this version cannot read is told of once, and passed over from then on.
+ * I3. A row that this version cannot read is told of once, and passed over from then on; one that broke its actor for
+ *     a while (H9 of Host.ts).
  */
 import { Effect, Semaphore } from "effect"
 import { type ActorRef, type InboxRow, Journal } from "../src/journal/Journal.ts"
@@ -14,39 +15,46 @@ import type { View } from "./strays.ts"
 const actorsAtOnce = 50
 /** Actors in a look, and rows of each. */
 const portion = { actors: 100, rows: 64 }
-/** Rows that are remembered as unreadable: more than that come as if they were new. */
-const mostUnreadable = 1_000
+/** Rows that are remembered as passed over: more than that come as if they were new. */
+const mostPassedOver = 1_000
 
 export const makeInboxDrain = Effect.fnUntraced(function* (
   registries: Pick<Registries["Service"], "of">,
+  /** Milliseconds. */
+  now: () => number,
   drained: (shard: number) => void
 ) {
   const journal = yield* Journal
   const scope = yield* Effect.scope
   const hands = yield* Semaphore.make(actorsAtOnce)
   const served = new Set<string>()
-  const unreadable = new Set<string>()
+  /** Rows by id, and milliseconds until which they are passed over. */
+  const passedOver = new Map<string, number>()
   /** The first row of an actor's last portion since the last whole look, where that portion was full. */
   const firsts = new Map<string, string>()
 
-  const passOver = (row: InboxRow) => {
-    for (const id of unreadable) {
-      if (unreadable.size < mostUnreadable) break
-      unreadable.delete(id)
+  const passOver = (row: InboxRow, until: number) => {
+    for (const id of passedOver.keys()) {
+      if (passedOver.size < mostPassedOver) break
+      passedOver.delete(id)
     }
-    unreadable.add(row.id)
-    return Effect.logError("a row of the inbox cannot be read").pipe(
-      Effect.annotateLogs({ actorId: row.actor.id, inputId: row.id })
-    )
+    passedOver.set(row.id, until)
+    return until < Number.POSITIVE_INFINITY
+      ? Effect.void
+      : Effect.logError("a row of the inbox cannot be read").pipe(
+          Effect.annotateLogs({ actorId: row.actor.id, inputId: row.id })
+        )
   }
 
   const serve = Effect.fnUntraced(function* (ref: ActorRef, rows: ReadonlyArray<InboxRow>) {
     const registry = registries.of(ref.kind)
     if (registry === undefined) return
-    const { readable = [], strange = [] } = Object.groupBy(rows, (row) =>
-      registry.reads(row) ? "readable" : "strange"
-    )
-    yield* Effect.forEach(strange, passOver, { discard: true })
+    const readable: Array<InboxRow> = []
+    for (const row of rows) {
+      const until = registry.passedOverUntil(row)
+      if (until === undefined) readable.push(row)
+      else yield* passOver(row, until)
+    }
     const [first] = rows
     const isFull = first !== undefined && rows.length === portion.rows
     const gotFewer = isFull && firsts.get(ref.id) !== first.id
@@ -58,11 +66,12 @@ export const makeInboxDrain = Effect.fnUntraced(function* (
   return {
     look: Effect.fnUntraced(function* ({ isToTake, shards }: View, isWhole: boolean) {
       if (isWhole) firsts.clear()
+      for (const [id, until] of passedOver) if (until <= now()) passedOver.delete(id)
       let after: string | undefined
       do {
         // Their rows are on their way: what is found of them now may be accepted by the time that it is read.
         const busy = new Set(served)
-        const found = yield* journal.inbox({ ...portion, shards, after, except: [...unreadable] })
+        const found = yield* journal.inbox({ ...portion, shards, after, except: [...passedOver.keys()] })
         const lines = [...Map.groupBy(found, ({ actor }) => actor.id)]
         after = lines.length === portion.actors ? lines.at(-1)?.[0] : undefined
         for (const [id, rows] of lines) {

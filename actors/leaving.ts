@@ -40,9 +40,6 @@ export interface Leaving<Snapshot, Request> {
   readonly name: string
 }
 
-/** The same of an actor of another node's shard (G2). */
-const awayMs = 1_000
-
 /** The part of the most that is left when some have left early. */
 const roomy = 0.95
 
@@ -68,7 +65,7 @@ export const makeLeaving = <Snapshot, Request>({
   const isResting = (actor: Actor) => !actor.busy && actor.mailbox.length === 0 && actor.desk.isClear && !actor.unborn
 
   /** Gives actors back, and wakes those who are to have the ones that are due. */
-  const release = Effect.fnUntraced(function* (given: ReadonlyArray<Actor>) {
+  const giveBack = Effect.fnUntraced(function* (given: ReadonlyArray<Actor>) {
     for (let i = 0; i < given.length; i += portion)
       yield* journal.release(given.slice(i, i + portion).map(({ epoch, ref }) => ({ actor: ref, epoch })))
     const now = lease.now()
@@ -78,12 +75,9 @@ export const makeLeaving = <Snapshot, Request>({
       bus.wake(shard)
   })
 
-  /** They rest, and leave memory. */
-  const leave = (resting: ReadonlyArray<Actor>) => {
-    const mine = placement.mine()
-    for (const actor of resting) residents.leave(actor)
-    const given = resting.filter(({ head, shard }) => head.runnableAt !== null || !hasShard(mine, shard))
-    return release(given).pipe(
+  /** G3. */
+  const release = (given: ReadonlyArray<Actor>) =>
+    giveBack(given).pipe(
       Effect.catchCause((cause) => {
         for (const actor of given)
           if (
@@ -91,18 +85,22 @@ export const makeLeaving = <Snapshot, Request>({
             !residents.has(actor.ref.id) &&
             obligations.get(actor.ref) === undefined
           )
-            obligations.owe(actor, "unanswered", false)
+            obligations.owe(actor, { held: false })
         return Cause.hasDies(cause) ? Effect.logError("actors could not be given back", cause) : Effect.void
       })
     )
+
+  /** They rest, and leave memory. */
+  const leave = (resting: ReadonlyArray<Actor>) => {
+    const mine = placement.mine()
+    for (const actor of resting) drop(actor, "rested")
+    return release(resting.filter(({ head, shard }) => head.runnableAt !== null || !hasShard(mine, shard)))
   }
 
   const passivate = Effect.suspend(() => {
     const now = monotonic()
     const near = lease.now() + aheadMs
-    const mine = placement.mine()
-    const ripe = (actor: Actor) =>
-      now - actor.lastUsedAt >= (hasShard(mine, actor.shard) ? idleMs : Math.min(idleMs, awayMs))
+    const ripe = (actor: Actor) => now - actor.lastUsedAt >= idleMs
     return leave(residents.all().filter((actor) => ripe(actor) && isResting(actor) && !residents.isDueBy(actor, near)))
   })
 
@@ -125,8 +123,8 @@ export const makeLeaving = <Snapshot, Request>({
       const over = monotonic() >= until
       const given = residents.all().filter((actor) => !actor.unborn && (over || isResting(actor)))
       for (const actor of given) drop(actor, "drained")
-      // Those that are not given back are taken over when the lease is gone.
-      yield* Effect.catchCause(release(given), (cause) => Effect.logWarning("actors could not be given back", cause))
+      yield* release(given)
+      // Those that are not given back by then are taken over when the lease is gone.
       if (over) return obligations.cutOff()
       // What the node owes comes back first: an outcome in hand is told.
       if (residents.size === 0 && loading() === 0 && obligations.size === 0) return

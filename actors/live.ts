@@ -5,13 +5,22 @@ import { type ActorError, type Reply, Unreachable } from "./Actor.ts"
 import type { Desk } from "./Desk.ts"
 import type { Item } from "./envelope.ts"
 import type { ActorView, WriteSet } from "./Kind.ts"
-import type { Crashes } from "./obligations.ts"
 
 /**
- * Why an actor leaves memory before its work is done: another owner has it; an append has no known outcome; a defect in
- * its own code; no beat of the lease in time, or the lease is over; the node is leaving; its birth was refused.
+ * Why an actor leaves memory: another owner has it; an append has no known outcome; a defect in its own code, or while it
+ * took a row of its inbox, which is then the row's; no beat of the lease in time, or the lease is over; the node is
+ * leaving; its birth was refused; or nothing is wrong and it rests.
  */
-export type DropReason = "superseded" | "unavailable" | "broken" | "fenced" | "lapsed" | "drained" | "unborn"
+export type DropReason =
+  | "superseded"
+  | "unavailable"
+  | "broken"
+  | "stumbled"
+  | "fenced"
+  | "lapsed"
+  | "drained"
+  | "unborn"
+  | "rested"
 
 /** One live actor. */
 export interface Activation<Snapshot, Request> extends ActorView<Snapshot> {
@@ -21,14 +30,12 @@ export interface Activation<Snapshot, Request> extends ActorView<Snapshot> {
   readonly shard: number
   /** Its birth is not written yet. */
   unborn: boolean
-  /** Commands that came a second way: one that is still on the first may arrive late (H4). */
+  /** Ids of commands that came another way than their first, which may still bring them (H4): the newest of them. */
   seen?: Set<string>
   readonly mailbox: Array<Item<Request>>
   busy: boolean
   dropped: DropReason | undefined
   readonly desk: Desk<Request>
-  /** At the position at which it was loaded. */
-  readonly crashes: Crashes | undefined
   /** Monotonic milliseconds of its last command. */
   lastUsedAt: number
   /** Called once, when what is in the mailbox now has been worked off. */

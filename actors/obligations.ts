@@ -7,21 +7,16 @@
  *     is nothing left to do: never because somebody looked.
  * O2. Its desk stays with it: jobs that still run, and outcomes in hand.
  * O3. An obligation that comes back again and again does so with growing pauses: where the journal does not answer a
- *     few seconds at most, where the actor breaks five minutes.
+ *     few seconds at most, where the actor breaks five minutes (`Breaks.ts`; how often it broke is remembered also where
+ *     nothing is owed).
  */
 import type { ActorRef } from "../src/journal/Journal.ts"
+import { breakPauseMs, Breaks } from "./Breaks.ts"
 import { Desk } from "./Desk.ts"
-
-/** How often an actor broke its host at one position of its journal. */
-export interface Crashes {
-  readonly pos: number
-  readonly times: number
-}
 
 export interface Owed<Request> {
   readonly ref: ActorRef
   readonly desk: Desk<Request>
-  readonly crashes: Crashes | undefined
   /**
    * It has been in memory here since this node took it over or bore it: what is on its desk is all that was started for
    * it. One whose claim got no answer may have been taken from a dead node; so may one that others could take
@@ -44,18 +39,14 @@ type Whose = Pick<ActorRef, "id" | "workspace">
 /** Longer than any statement takes, wherever it hangs. */
 const unbornMs = 60_000
 
-export const brokenAt = (before: Crashes | undefined, pos: number): Crashes => ({
-  pos,
-  times: before?.pos === pos ? before.times + 1 : 1
-})
-
 const unansweredMs = { first: 250, most: 2_000 }
-const brokenMs = { first: 1_000, most: 300_000 }
 
-const pause = (times: number, { first, most }: typeof brokenMs) => Math.min(most, first * 2 ** Math.max(0, times - 1))
+const unansweredPauseMs = (attempts: number) =>
+  Math.min(unansweredMs.most, unansweredMs.first * 2 ** Math.max(0, attempts - 1))
 
 export class Obligations<Request> {
   private readonly owed = new Map<string, Owed<Request>>()
+  private readonly breaks: Breaks
   /** An id is unique, but who asks with one may be of another workspace. */
   private readonly key = ({ id, workspace }: Whose) => `${workspace}/${id}`
   private readonly now: () => number
@@ -63,6 +54,7 @@ export class Obligations<Request> {
   /** `now`: milliseconds. */
   constructor(now: () => number) {
     this.now = now
+    this.breaks = new Breaks(now)
   }
 
   get size() {
@@ -75,35 +67,43 @@ export class Obligations<Request> {
   }
 
   /**
-   * An actor has left memory with something to do: it is to be taken up again. `crashes` of one that broke, `unborn`
-   * one whose birth has no answer.
+   * An actor has left memory with something to do: it is to be taken up again. `unborn`: one whose birth has no answer;
+   * `brokeAt`: the position of its journal at which it broke.
    */
   owe(
-    { crashes, desk, ref, unborn }: Pick<Owed<Request>, "ref" | "desk" | "crashes"> & { readonly unborn: boolean },
-    why: Why,
-    held = true
+    { desk, ref, unborn }: Pick<Owed<Request>, "ref" | "desk"> & { readonly unborn: boolean },
+    { brokeAt, held }: { readonly brokeAt?: number; readonly held: boolean }
   ) {
-    this.owed.set(
-      this.key(ref),
-      this.paused(
-        { ref, desk, crashes, held, unbornUntil: unborn ? this.now() + unbornMs : undefined, attempts: 1 },
-        why
-      )
+    const unbornUntil = unborn ? this.now() + unbornMs : undefined
+    const owed = { ref, desk, held, unbornUntil, attempts: 1 }
+    this.enter(
+      owed,
+      brokeAt === undefined ? unansweredPauseMs(owed.attempts) : breakPauseMs(this.breaks.add(this.key(ref), brokeAt))
     )
   }
 
-  /** An attempt to take it up came to nothing: it may be this node's by now. `pos`: where it broke. */
-  failed(ref: ActorRef, why: Why, pos?: number) {
+  /** An attempt to take it up came to nothing: it may be this node's by now. `brokeAt`: where its code or data failed. */
+  failed(ref: ActorRef, why: Why, brokeAt?: number) {
     const before = this.get(ref) ?? {
       ref,
       desk: new Desk<Request>(ref.id),
-      crashes: undefined,
       held: false,
       unbornUntil: undefined,
       attempts: 0
     }
-    const crashes = pos === undefined ? before.crashes : brokenAt(before.crashes, pos)
-    this.owed.set(this.key(ref), this.paused({ ...before, crashes, attempts: before.attempts + 1 }, why))
+    const owed = { ...before, attempts: before.attempts + 1 }
+    const times = brokeAt === undefined ? owed.attempts : this.breaks.add(this.key(ref), brokeAt)
+    this.enter(owed, why === "broken" ? breakPauseMs(times) : unansweredPauseMs(owed.attempts))
+  }
+
+  /** An actor to which nothing is owed broke all the same: who asks for it is told to wait. */
+  broke(ref: ActorRef, pos: number) {
+    this.breaks.add(this.key(ref), pos)
+  }
+
+  /** How often it broke at that position of its journal. */
+  breaksAt(ref: Whose, pos: number) {
+    return this.breaks.times(this.key(ref), pos)
   }
 
   /** The journal knows no such actor. Whether that settles it: not while its birth may still be on its way. */
@@ -114,10 +114,8 @@ export class Obligations<Request> {
     return false
   }
 
-  private paused(owed: Omit<Owed<Request>, "at">, why: Why): Owed<Request> {
-    const wait =
-      why === "broken" ? pause(owed.crashes?.times ?? owed.attempts, brokenMs) : pause(owed.attempts, unansweredMs)
-    return { ...owed, at: this.now() + wait }
+  private enter(owed: Omit<Owed<Request>, "at">, pauseMs: number) {
+    this.owed.set(this.key(owed.ref), { ...owed, at: this.now() + pauseMs })
   }
 
   /** It is back in memory, another node has it, or nothing is left to do. */
@@ -130,10 +128,10 @@ export class Obligations<Request> {
     for (const [key, owed] of this.owed) this.owed.set(key, { ...owed, held: false })
   }
 
-  /** Milliseconds until one that broke is tried again; 0 for any other. */
+  /** Milliseconds for which one that broke is left alone; 0 for any other. */
   brokenFor(ref: Whose) {
-    const owed = this.get(ref)
-    return owed?.crashes === undefined ? 0 : Math.max(0, owed.at - this.now())
+    if (this.breaks.size === 0) return 0
+    return Math.max(0, (this.breaks.until(this.key(ref)) ?? 0) - this.now())
   }
 
   /** Aborts what runs for them. */

@@ -39,6 +39,7 @@ type Waking<Snapshot, Request> = Pick<
         envelopes: ReadonlyArray<Envelope<Request>>
       ) => Effect.Effect<void>
       readonly readable: (row: InboxRow) => Envelope<Request> | undefined
+      readonly passedOverUntil: (row: InboxRow) => number | undefined
     }
     readonly lease: Pick<Lease["Service"], "fenced" | "now">
     readonly residents: Residents<Snapshot, Request>
@@ -115,7 +116,7 @@ export const makeWakeable = <Snapshot, Request>({
 
   return {
     wake,
-    reads: (row) => host.readable(row) !== undefined,
+    passedOverUntil: host.passedOverUntil,
     accept: (ref, rows) => {
       const envelopes = rows.flatMap((row) => host.readable(row) ?? [])
       return envelopes.length === 0

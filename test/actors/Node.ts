@@ -222,8 +222,9 @@ export const toRest = Effect.fnUntraced(function* (world: World, node: Node, ref
     if (node.isDead()) return
     const live = node.registry.peek(ref.id)?.context
     if (live !== undefined && live.turn === null && head()?.runnableAt === null) return
-    // Nobody comes for a thread at rest until it is needed.
-    if (live === undefined && head()?.runnableAt === null) yield* Effect.forkChild(node.registry.wakeable.wake(ref))
+    // Nobody comes for a thread at rest until it is asked for something.
+    if (live === undefined && head()?.runnableAt === null)
+      yield* Effect.forkChild(Effect.ignore(node.registry.tell(ref, { request: { type: "due" } })))
     yield* pass(500)
   }
   assert.fail(`${ref.id} does not come to rest: ${JSON.stringify(head())}`)

@@ -6,7 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { toRest } from "./Node.ts"
 import { pass, settle } from "./World.ts"
-import { failRelease, reachable, unloadable, whenPreparing } from "./oneNode.ts"
+import { failRelease, reachable, spoil, start, unloadable, whenPreparing } from "./oneNode.ts"
 import { post, rowOf, submit, wordsOf } from "./threads.ts"
 
 describe("an actor that breaks whatever is tried", () => {
@@ -50,37 +50,45 @@ describe("an actor that breaks whatever is tried", () => {
     })
   )
 
-  it.effect("does not hold up the client's next command when it is a row of the inbox that breaks it", () =>
-    Effect.gen(function* () {
-      const { node, ref, world } = yield* reachable()
-      const bad = submit("bad")
-      const id = bad.input.inputId
-      let breaks = 0
-      whenPreparing(node, "submit", ({ input }) =>
-        input.inputId === id ? Effect.die(new Error(`it breaks for the ${++breaks}. time`)) : undefined
-      )
-      yield* node.journal.post({ id, actor: ref, command: JSON.stringify(bad) })
-      const answers = yield* Effect.forkChild(
-        Effect.all(
-          ["A", "B"].map((text) => node.deliver(ref, { request: submit(text) })),
-          { concurrency: 2 }
-        ),
-        { startImmediately: true }
-      )
-      yield* settle
-      yield* pass(5_000)
-      assert.deepStrictEqual(
-        (yield* Fiber.join(answers)).map(({ kind }) => kind),
-        ["created", "created"]
-      )
-      yield* toRest(world, node, ref)
-      assert.strictEqual(
-        wordsOf(world, ref),
-        "user(A) assistant(A) turn_completed(A) user(B) assistant(B) turn_completed(B)"
-      )
-      assert.strictEqual(breaks, 1)
-      assert.strictEqual(world.store.inbox.size, 1)
-    })
+  it.effect(
+    "by a row of its inbox does not hold up the client's next command, and takes the row once it no longer breaks",
+    () =>
+      Effect.gen(function* () {
+        const { node, ref, world } = yield* reachable()
+        const bad = submit("bad")
+        const id = bad.input.inputId
+        let breaks = 0
+        let mended = false
+        whenPreparing(node, "submit", ({ input }) =>
+          input.inputId === id && !mended ? Effect.die(new Error(`it breaks for the ${++breaks}. time`)) : undefined
+        )
+        yield* node.journal.post({ id, actor: ref, command: JSON.stringify(bad) })
+        const answers = yield* Effect.forkChild(
+          Effect.all(
+            ["A", "B"].map((text) => node.deliver(ref, { request: submit(text) })),
+            { concurrency: 2 }
+          ),
+          { startImmediately: true }
+        )
+        yield* settle
+        yield* pass(5_000)
+        assert.deepStrictEqual(
+          (yield* Fiber.join(answers)).map(({ kind }) => kind),
+          ["created", "created"]
+        )
+        yield* toRest(world, node, ref)
+        assert.strictEqual(
+          wordsOf(world, ref),
+          "user(A) assistant(A) turn_completed(A) user(B) assistant(B) turn_completed(B)"
+        )
+        assert.strictEqual(world.store.inbox.size, 1)
+        yield* pass(600_000)
+        assert.isBelow(breaks, 12, "it is tried less and less often")
+        mended = true
+        yield* pass(300_000)
+        yield* toRest(world, node, ref)
+        assert.match(wordsOf(world, ref), /user\(bad\) assistant\(bad\) turn_completed\(bad\)$/)
+      })
   )
 })
 
@@ -153,17 +161,83 @@ describe("a command behind a poison that breaks", () => {
   )
 })
 
-describe("an inbox row for a thread that cannot be loaded", () => {
-  it.effect("is tried less and less often", () =>
+describe("a turn that cannot be taken up again, though its thread can be loaded", () => {
+  it.effect("is given up, and its thread set aside when that breaks as well", () =>
     Effect.gen(function* () {
-      const { node, ref, world } = yield* unloadable()
+      const { node: first, ref, world } = yield* reachable()
+      yield* first.deliver(ref, { request: submit("A\n/wait 3s") })
+      yield* first.kill
+      const node = yield* start(world)
+      Object.assign(node.kind, {
+        resume: () => {
+          throw new Error("it cannot be resumed")
+        }
+      })
+      whenPreparing(node, "poison", () => Effect.die(new Error("nor given up")))
+      yield* pass(120_000)
+      assert.deepInclude(rowOf(world, ref).head, { status: "failed", runnableAt: null })
+      assert.strictEqual(wordsOf(world, ref), "user(A)")
+      assert.isBelow(world.claims, 12)
+      assert.strictEqual(node.registry.wakeable.owed(), 0)
+    })
+  )
+})
+
+describe("a thread at rest that cannot be loaded", () => {
+  it.effect("is owed nothing, and whoever asks again and again is told to wait", () =>
+    Effect.gen(function* () {
+      const { node: first, ref, world } = yield* reachable()
+      yield* first.deliver(ref, { request: submit("A") })
+      yield* toRest(world, first, ref)
+      yield* first.kill
+      spoil(world, ref)
+      const node = yield* start(world)
+      const ask = Effect.exit(node.deliver(ref, { request: submit("B") }))
+      yield* ask
+      yield* pass(3_000)
+      assert.strictEqual(node.registry.wakeable.owed(), 0)
+      const before = world.claims
+      for (let second = 0; second < 600; second++) {
+        yield* Effect.forkChild(ask, { startImmediately: true })
+        yield* pass(1_000)
+      }
+      // Each break is a claim, and one more that finds nothing to be owed.
+      assert.isBelow(world.claims - before, 25)
+    })
+  )
+})
+
+describe("an inbox row for a thread that was set aside, and that breaks over being given up", () => {
+  it.effect("is tried less and less often, and stays", () =>
+    Effect.gen(function* () {
+      const { mend, node, ref, world } = yield* unloadable()
+      yield* pass(120_000)
+      mend()
+      whenPreparing(node, "poison", () => Effect.die(new Error("it breaks")))
       yield* post(node, ref, submit("B"))
       yield* pass(300_000)
       const before = world.claims
       yield* pass(600_000)
       assert.isBelow(world.claims - before, 30)
+      assert.strictEqual(world.store.inbox.size, 1)
     })
   )
+})
+
+describe("an inbox row for a thread that cannot be loaded", () => {
+  for (const aside of [false, true])
+    it.effect(`is tried less and less often${aside ? ", also where the thread was set aside before" : ""}`, () =>
+      Effect.gen(function* () {
+        const { node, ref, world } = yield* unloadable()
+        if (aside) yield* pass(120_000)
+        yield* post(node, ref, submit("B"))
+        yield* pass(300_000)
+        const before = world.claims
+        yield* pass(600_000)
+        assert.isBelow(world.claims - before, 30)
+        assert.strictEqual(world.store.inbox.size, 1)
+      })
+    )
 })
 
 describe("an outcome in hand", () => {

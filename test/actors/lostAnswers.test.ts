@@ -1,6 +1,7 @@
 /** Nodes that ask each other: a command whose answer was lost is sent again, and takes effect once. */
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Result } from "effect"
+import { cameAnotherWay, mayBeKnown } from "../../actors/deciding.ts"
 import type { ThreadRequest } from "../../actors/thread/requests.ts"
 import { freshId } from "../../src/seed.ts"
 import { toRest } from "./Node.ts"
@@ -176,10 +177,14 @@ describe("a command whose answer was lost", () => {
         const { a, b, ref, world } = yield* setting(2)
         const gate = Deferred.makeUnsafe<void>()
         let appends = 0
+        let lost = 0
         world.slowness = Effect.suspend(() => (appends++ === 0 ? Deferred.await(gate) : Effect.void))
         // In the step that commits the rows: what waits finds its actor anew behind that.
         world.store.fault = () => {
-          if (isLost && appends === 2) a.registry.wakeable.dropAll()
+          if (isLost && appends === 2) {
+            a.registry.wakeable.dropAll()
+            lost++
+          }
           return undefined
         }
         const request = submit("A\n/wait 3s")
@@ -191,9 +196,22 @@ describe("a command whose answer was lost", () => {
         yield* post(b, ref, submit("B", { mode: "interrupt" }))
         yield* Deferred.succeed(gate, undefined)
         assert.deepInclude(bodyOf(yield* Fiber.join(asked)), { id: request.input.inputId, state: "admitted", seq: 1 })
+        assert.strictEqual(lost, isLost ? 1 : 0)
         yield* toRest(world, a, ref)
         assert.strictEqual(wordsOf(world, ref), "user(A) turn_cancelled(A) user(B) assistant(B) turn_completed(B)")
       }
     })
   )
+})
+
+describe("commands that came another way", () => {
+  it("are remembered by an actor that stays in memory, the newest of them", () => {
+    const live: Parameters<typeof cameAnotherWay>[0] = {}
+    const sent = (i: number) => ({ request: undefined, sent: { id: `inp_${i}`, at: 0, redelivered: false } })
+    for (let i = 0; i < 5_000; i++) cameAnotherWay(live, sent(i))
+    assert.isAtMost(live.seen?.size ?? 0, 1_024)
+    assert.isFalse(mayBeKnown(live, sent(0)))
+    assert.isTrue(mayBeKnown(live, sent(4_999)))
+    assert.isTrue(mayBeKnown(live, sent(4_500)))
+  })
 })

@@ -309,7 +309,35 @@ describe("an actor that waits and could not be given back", () => {
   }
 })
 
+describe("a job that ends without an outcome, and that nobody has stopped", () => {
+  it.effect("is begun anew long before its turn would time out", () =>
+    Effect.gen(function* () {
+      const { node, ref, world } = yield* reachable()
+      const { perform } = node.kind
+      let begun = 0
+      Object.assign(node.kind, {
+        perform: (...given: Parameters<typeof perform>) => (begun++ === 0 ? Effect.interrupt : perform(...given))
+      })
+      yield* node.deliver(ref, { request: submit("A") })
+      yield* pass(3_000)
+      assert.strictEqual(wordsOf(world, ref), "user(A) assistant(A) turn_completed(A)")
+    })
+  )
+})
+
 describe("a node that leaves", () => {
+  it.effect("gives its actors back though the first try is not answered", () =>
+    Effect.gen(function* () {
+      const { node, ref, world } = yield* reachable()
+      const releases = failRelease(node, Effect.fail(new JournalUnavailable({ cause: "no answer" })))
+      yield* node.deliver(ref, { request: submit("A\n/call ask {}") })
+      yield* Effect.forkChild(node.registry.wakeable.drain(20_000), { startImmediately: true })
+      yield* pass(3_000)
+      assert.isAtLeast(releases(), 2)
+      assert.isNull(rowOf(world, ref).owner)
+    })
+  )
+
   it.effect("runs the tool that a response asked for while it left: nobody has to say that it may have run", () =>
     Effect.gen(function* () {
       const { node, ref, world } = yield* reachable()

@@ -1,0 +1,64 @@
+/**
+ * What broke, and is left alone for a while: an actor that broke its host, or a row of the inbox that broke its actor.
+ * The pauses grow while it breaks in one place, to five minutes. They are remembered whether anything is owed to it or
+ * not, and forgotten five minutes after the last one's end.
+ */
+
+interface Break {
+  /** Of an actor the position of its journal: one that has got further begins anew. */
+  readonly place: number
+  readonly times: number
+  /** Milliseconds: left alone until then. */
+  readonly until: number
+}
+
+const firstMs = 1_000
+const mostMs = 300_000
+
+/** Milliseconds to leave alone what has broken so often. */
+export const breakPauseMs = (times: number) => Math.min(mostMs, firstMs * 2 ** Math.max(0, times - 1))
+
+export class Breaks {
+  /** In the order in which they broke last. */
+  private readonly known = new Map<string, Break>()
+  private readonly now: () => number
+
+  /** `now`: milliseconds. */
+  constructor(now: () => number) {
+    this.now = now
+  }
+
+  get size() {
+    return this.known.size
+  }
+
+  /** It broke there; how often it has by now, without getting further. */
+  add(key: string, place: number): number {
+    const times = this.times(key, place) + 1
+    const now = this.now()
+    this.known.delete(key)
+    this.known.set(key, { place, times, until: now + breakPauseMs(times) })
+    for (const [old, { until }] of this.known) {
+      // None that comes later ends more than a pause before it.
+      if (until + mostMs > now) break
+      this.known.delete(old)
+    }
+    return times
+  }
+
+  /** How often it broke there, one time after the other. */
+  times(key: string, place: number): number {
+    const known = this.known.get(key)
+    return known?.place === place ? known.times : 0
+  }
+
+  /** Until when it is left alone; undefined once that is over. */
+  until(key: string): number | undefined {
+    const until = this.known.get(key)?.until
+    return until === undefined || until <= this.now() ? undefined : until
+  }
+
+  forget(key: string) {
+    this.known.delete(key)
+  }
+}
