@@ -93,11 +93,14 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
   const passedOverUntil = (row: InboxRow) =>
     broken.until(row.id) ?? (readInboxRow(kind, row) === undefined ? Number.POSITIVE_INFINITY : undefined)
 
-  /** Its actor was lost before it was taken: it goes where the actor is now, and with it that it may have been taken. */
-  const redeliver = (live: Actor, envelope: Envelope<Request>) => {
-    const { sent, timesLost = 0 } = envelope
+  /**
+   * Its actor was lost before it was taken: it goes where the actor is now. Whoever sent it may have given it up, and
+   * brought it another way to an activation that is gone by now: it may have been taken.
+   */
+  const redeliver = (live: Actor, { sent, ...envelope }: Envelope<Request>) => {
+    const { timesLost = 0 } = envelope
     if (timesLost >= mostRedeliveries) return Effect.fail(unreachable())
-    const known = sent !== undefined && mayBeKnown(live, envelope) ? { sent: { ...sent, redelivered: true } } : {}
+    const known = sent === undefined ? {} : { sent: { ...sent, redelivered: true } }
     return retell(live, { ...envelope, ...known, timesLost: timesLost + 1 })
   }
 

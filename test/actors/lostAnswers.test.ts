@@ -1,12 +1,13 @@
 /** Nodes that ask each other: a command whose answer was lost is sent again, and takes effect once. */
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Result } from "effect"
+import { Clock, Deferred, Effect, Exit, Fiber, Result } from "effect"
 import { cameAnotherWay, mayBeKnown } from "../../actors/deciding.ts"
 import type { ThreadRequest } from "../../actors/thread/requests.ts"
 import { freshId } from "../../src/seed.ts"
 import { toRest } from "./Node.ts"
 import { pass, settle } from "./World.ts"
 import { setting } from "./nodes.ts"
+import { whenPreparing } from "./oneNode.ts"
 import { ann, bodyOf, post, rowOf, submit, wordsOf } from "./threads.ts"
 
 describe("a command whose answer was lost", () => {
@@ -202,6 +203,49 @@ describe("a command whose answer was lost", () => {
       }
     })
   )
+})
+
+describe("a message that waits for a slow read while its actor is lost", () => {
+  for (const mode of ["queue", "steer", "interrupt"] as const)
+    it.effect(`is taken once, though its row in the inbox went to the actor's next stay in memory: ${mode}`, () =>
+      Effect.gen(function* () {
+        const { a, b, ref, world } = yield* setting(2, 1_000)
+        yield* a.deliver(ref, { request: submit("zero\n/wait 1500ms") })
+        const gate = Deferred.makeUnsafe<void>()
+        const request = submit("X", { mode })
+        let reads = 0
+        whenPreparing(a, "submit", ({ input }) =>
+          input.inputId === request.input.inputId && reads++ === 0 ? Deferred.await(gate) : undefined
+        )
+        const asked = yield* Effect.forkChild(Effect.exit(b.deliver(ref, { request: { ...request, fresh: true } })))
+        yield* settle
+        // Its beat is half a second late: nobody takes anything from it, and nobody waits any more for what it was asked.
+        world.fencedUntil.set(a.incarnation, (yield* Clock.currentTimeMillis) + 500)
+        yield* pass(1_000)
+        assert.isTrue(Exit.isFailure(yield* Fiber.join(asked)))
+        yield* post(b, ref, request)
+        yield* pass(4_000)
+        assert.isUndefined(a.registry.peek(ref.id))
+        yield* a.deliver(ref, { request: submit("Y\n/wait 3s") })
+        yield* Deferred.succeed(gate, undefined)
+        yield* pass(1_000)
+        yield* a.deliver(ref, { request: submit("Z") })
+        yield* toRest(world, a, ref)
+        const events = wordsOf(world, ref).split(" ")
+        assert.lengthOf(
+          events.filter((event) => event.startsWith("user(X")),
+          1
+        )
+        assert.deepStrictEqual(events.slice(-6), [
+          "user(Y)",
+          "assistant(Y)",
+          "turn_completed(Y)",
+          "user(Z)",
+          "assistant(Z)",
+          "turn_completed(Z)"
+        ])
+      })
+    )
 })
 
 describe("commands that came another way", () => {

@@ -46,7 +46,7 @@ export const unavailable = (world: World, commits = 1) =>
 /** Runs of a test's tools so far. */
 export const runsOf = ({ runs }: World) => [...runs.values()].reduce((sum, n) => sum + n, 0)
 
-/** Requests of the type fail in being prepared as `answer` says; where it says nothing, the node prepares them. */
+/** Requests of the type are prepared once `answer` has come to its end, or fail as it does. */
 export const whenPreparing = <Type extends ThreadRequest["type"]>(
   node: Node,
   type: Type,
@@ -57,10 +57,10 @@ export const whenPreparing = <Type extends ThreadRequest["type"]>(
     request.type === type
   Object.assign(node.kind, {
     prepare: (being: Parameters<typeof prepare>[0], request: ThreadRequest, at: number) =>
-      (isSuch(request) ? answer(request, at) : undefined) ?? prepare(being, request, at)
+      Effect.andThen((isSuch(request) ? answer(request, at) : undefined) ?? Effect.void, prepare(being, request, at))
   })
 }
-type Answer = Effect.Effect<never, Unreachable>
+type Answer = Effect.Effect<void, Unreachable>
 
 /** The model calls of a node: how many it has begun from now on, and how many of them are under way. */
 export const modelCalls = (node: Node) => {
