@@ -16,8 +16,8 @@
  *     and what may have been taken before never are.
  * H8. An actor is born by the command that brings its birth, or not at all: what waits behind a birth that came to
  *     nothing goes to whoever has the actor by then, or hears that nobody has it.
- * H9. A row of the inbox over which its actor breaks is that row's break, not the actor's: it is decided alone from then
- *     on, passed over for a while that grows, and taken again after that.
+ * H9. An actor that breaks over a row of its inbox is not to blame, the row is: that is decided alone from then on,
+ *     passed over for a while that grows, and taken after that.
  */
 import { Cause, Effect, Exit, type Fiber, Option } from "effect"
 import type { InboxRow, JournalUnavailable, Superseded } from "../src/journal/Journal.ts"
@@ -25,7 +25,7 @@ import type { Lease } from "../src/journal/Lease.ts"
 import type { Monotonic } from "../src/monotonic.ts"
 import { actorsLost, mailboxesFull, record } from "../src/telemetry/metrics.ts"
 import { type ActorError, type Reply, Declined } from "./Actor.ts"
-import { Breaks } from "./Breaks.ts"
+import { Crashes } from "./Crashes.ts"
 import type { Bulkheads } from "./Bulkheads.ts"
 import { type InboxFirst, type CommitOptions, makeCommits } from "./commits.ts"
 import { cameAnotherWay, makeDeciding, mayBeKnown } from "./deciding.ts"
@@ -82,7 +82,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
   })
 
   /** Rows of the inbox over each of which an actor broke: left alone for a while (H9). */
-  const broken = new Breaks(lease.now)
+  const broken = new Crashes(lease.now)
   /** Rows of which one broke an actor: from then on each is decided alone. */
   const suspects = new Set<string>()
 

@@ -9,8 +9,8 @@ export interface Wakeable {
   /** Claims and resumes an actor that is due; nothing when another node lives with it. */
   readonly wake: (ref: ActorRef) => Effect.Effect<void>
   /**
-   * Milliseconds until which a row of the inbox is passed over, for ever what this version cannot read; undefined of one
-   * that can be taken.
+   * Milliseconds until which a row of the inbox is passed over, for ever what this version cannot read; undefined of
+   * one that can be taken.
    */
   readonly passedOverUntil: (row: InboxRow) => number | undefined
   /** Delivers commands to one actor that were stored while its owner could not be reached, oldest first. */

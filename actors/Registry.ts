@@ -51,6 +51,9 @@ export interface Birth {
   readonly attributes: string
 }
 
+/** Nobody else can have had an actor that left memory so, and all that was started for it is on its desk. */
+const kept: ReadonlySet<DropReason> = new Set(["broken", "stumbled", "fenced"])
+
 export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Request, Command, Job, W extends WriteSet>(
   kind: Kind<Snapshot, Request, Command, Job, W>,
   options: RegistryOptions
@@ -92,14 +95,11 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
     const { desk, head, ref } = actor
     // Of a lapsed lease others may take the actors over; only an outcome in hand is worth a claim.
     const owes = why === "lapsed" ? desk.hasOutcomes : head.runnableAt !== null || !desk.isClear
-    if (owes)
-      return obligations.owe(actor, {
-        held: why === "broken" || why === "stumbled" || why === "fenced",
-        ...(why === "broken" ? { brokeAt: head.pos } : {})
-      })
+    const brokeAt = why === "broken" ? { brokeAt: head.pos } : {}
+    if (owes) return obligations.owe(actor, { held: kept.has(why), ...brokeAt })
     desk.endAll()
     // It broke over being given up (V3 of activation.ts).
-    if (why === "broken" && isAside(head)) obligations.broke(ref, head.pos)
+    if (why === "broken" && isAside(head)) obligations.crashed(ref, head.pos)
   }
 
   /** For those who follow steps: events of threads are told of by their kind. */
@@ -131,15 +131,11 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
     onKept: (workspace, { body }) => quotas.add(workspace, "stored_bytes", Buffer.byteLength(body)),
     retell: (actor, envelope) => tell(actor.ref, envelope)
   })
-  const { resume, push } = host
-  const { activate, find, isLoading, loading, serve, unasked, wake } = makeActivation<Snapshot, Request>({
-    ...ground,
-    resume,
-    push,
-    drop: host.drop,
-    closed: () => closed
-  })
-  const { drain, evict, passivate } = makeLeaving({ ...ground, loading, drop: host.drop })
+  const { drop, push, resume } = host
+  const isClosed = () => closed
+  const activation = makeActivation<Snapshot, Request>({ ...ground, drop, push, resume, closed: isClosed })
+  const { activate, find, isLoading, loading, serve, unasked, wake } = activation
+  const { drain, evict, passivate } = makeLeaving({ ...ground, loading, drop })
   const { current, settled } = makeReaders(residents, lease)
   const queueing = makeQueueing<Snapshot, Request>({ kind: kind.name, lease, residents, router })
 
@@ -167,7 +163,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
       )
     })
 
-  router.answer(kind, makeAnswering({ ...ground, closed: () => closed, queueing, tell: tellHere }))
+  router.answer(kind, makeAnswering({ ...ground, closed: isClosed, queueing, tell: tellHere }))
 
   /**
    * A new actor: its first command brings its birth with it. Where one of that id is here already, being born as well,

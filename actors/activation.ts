@@ -123,7 +123,7 @@ export const makeActivation = <Snapshot, Request>({
     const { actor: ref, head, mine } = claimed
     const isDue = head.runnableAt !== null
     const held = obligations.get(ref)?.held === true
-    const times = claimed.takeovers + obligations.breaksAt(ref, head.pos)
+    const times = claimed.takeovers + obligations.crashesAt(ref, head.pos)
     if (wanted === "due" && (!isDue || times >= takeoverLimit + farewells)) {
       if (isDue) yield* setAside(claimed, times)
       discharge(ref)

@@ -7,9 +7,9 @@ import type { Item } from "./envelope.ts"
 import type { ActorView, WriteSet } from "./Kind.ts"
 
 /**
- * Why an actor leaves memory: another owner has it; an append has no known outcome; a defect in its own code, or while it
- * took a row of its inbox, which is then the row's; no beat of the lease in time, or the lease is over; the node is
- * leaving; its birth was refused; or nothing is wrong and it rests.
+ * Why an actor leaves memory: another owner has it; an append has no known outcome; a defect in its own code, or one
+ * over a row of its inbox, for which the row is to blame; no beat of the lease in time, or the lease is over; the node
+ * is leaving; its birth was refused; or nothing is wrong and it rests.
  */
 export type DropReason =
   | "superseded"

@@ -7,11 +7,10 @@
  *     is nothing left to do: never because somebody looked.
  * O2. Its desk stays with it: jobs that still run, and outcomes in hand.
  * O3. An obligation that comes back again and again does so with growing pauses: where the journal does not answer a
- *     few seconds at most, where the actor breaks five minutes (`Breaks.ts`; how often it broke is remembered also where
- *     nothing is owed).
+ *     few seconds at most, where the actor breaks five minutes. Crashes.ts remembers that also where nothing is owed.
  */
 import type { ActorRef } from "../src/journal/Journal.ts"
-import { breakPauseMs, Breaks } from "./Breaks.ts"
+import { crashPauseMs, Crashes } from "./Crashes.ts"
 import { Desk } from "./Desk.ts"
 
 export interface Owed<Request> {
@@ -46,7 +45,7 @@ const unansweredPauseMs = (attempts: number) =>
 
 export class Obligations<Request> {
   private readonly owed = new Map<string, Owed<Request>>()
-  private readonly breaks: Breaks
+  private readonly crashes: Crashes
   /** An id is unique, but who asks with one may be of another workspace. */
   private readonly key = ({ id, workspace }: Whose) => `${workspace}/${id}`
   private readonly now: () => number
@@ -54,7 +53,7 @@ export class Obligations<Request> {
   /** `now`: milliseconds. */
   constructor(now: () => number) {
     this.now = now
-    this.breaks = new Breaks(now)
+    this.crashes = new Crashes(now)
   }
 
   get size() {
@@ -78,11 +77,11 @@ export class Obligations<Request> {
     const owed = { ref, desk, held, unbornUntil, attempts: 1 }
     this.enter(
       owed,
-      brokeAt === undefined ? unansweredPauseMs(owed.attempts) : breakPauseMs(this.breaks.add(this.key(ref), brokeAt))
+      brokeAt === undefined ? unansweredPauseMs(owed.attempts) : crashPauseMs(this.crashes.add(this.key(ref), brokeAt))
     )
   }
 
-  /** An attempt to take it up came to nothing: it may be this node's by now. `brokeAt`: where its code or data failed. */
+  /** An attempt to take it up came to nothing: it may be this node's by now. `brokeAt`: as above. */
   failed(ref: ActorRef, why: Why, brokeAt?: number) {
     const before = this.get(ref) ?? {
       ref,
@@ -92,18 +91,18 @@ export class Obligations<Request> {
       attempts: 0
     }
     const owed = { ...before, attempts: before.attempts + 1 }
-    const times = brokeAt === undefined ? owed.attempts : this.breaks.add(this.key(ref), brokeAt)
-    this.enter(owed, why === "broken" ? breakPauseMs(times) : unansweredPauseMs(owed.attempts))
+    const times = brokeAt === undefined ? owed.attempts : this.crashes.add(this.key(ref), brokeAt)
+    this.enter(owed, why === "broken" ? crashPauseMs(times) : unansweredPauseMs(owed.attempts))
   }
 
   /** An actor to which nothing is owed broke all the same: who asks for it is told to wait. */
-  broke(ref: ActorRef, pos: number) {
-    this.breaks.add(this.key(ref), pos)
+  crashed(ref: ActorRef, pos: number) {
+    this.crashes.add(this.key(ref), pos)
   }
 
   /** How often it broke at that position of its journal. */
-  breaksAt(ref: Whose, pos: number) {
-    return this.breaks.times(this.key(ref), pos)
+  crashesAt(ref: Whose, pos: number) {
+    return this.crashes.times(this.key(ref), pos)
   }
 
   /** The journal knows no such actor. Whether that settles it: not while its birth may still be on its way. */
@@ -130,8 +129,8 @@ export class Obligations<Request> {
 
   /** Milliseconds for which one that broke is left alone; 0 for any other. */
   brokenFor(ref: Whose) {
-    if (this.breaks.size === 0) return 0
-    return Math.max(0, (this.breaks.until(this.key(ref)) ?? 0) - this.now())
+    if (this.crashes.size === 0) return 0
+    return Math.max(0, (this.crashes.until(this.key(ref)) ?? 0) - this.now())
   }
 
   /** Aborts what runs for them. */

@@ -2,7 +2,8 @@
  * The body of a request: read once, held to its limits, parsed once.
  *
  * B1. At most 1 MiB, or what its endpoint takes, whether announced or not; what is over is not buffered.
- * B2. UTF-8, JSON, at most 64 levels deep: all checked before the parser and the schema see it.
+ * B2. UTF-8, JSON, at most 64 levels deep, and 10,000 fields in an object: all checked before the parser and the schema
+ *     see it.
  * B3. A request that announces no body has none (RFC 9112, 6.3), and its stream is not read: the listener opens none
  *     for it.
  * B4. A body that does not come in one piece takes room while it comes (Room.ts).
@@ -11,7 +12,7 @@
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Effect, Schema } from "effect"
 import { Headers, type HttpServerRequest } from "effect/http"
-import { deeperThan } from "../src/domain/depth.ts"
+import { deeperThan, widerThan } from "../src/domain/depth.ts"
 import { mapErrorNow, flatMapNow, isDone } from "../src/now.ts"
 import { limits } from "../src/domain/limits.ts"
 import { everyProblem } from "../src/domain/strict.ts"
@@ -55,7 +56,10 @@ export const checked = (bytes: Uint8Array): string | BodyRefusal => {
   } catch {
     return badJson("not valid UTF-8")
   }
-  return deeperThan(text, limits.jsonDepth) ? badJson(`nested deeper than ${limits.jsonDepth} levels`) : text
+  if (deeperThan(text, limits.jsonDepth)) return badJson(`nested deeper than ${limits.jsonDepth} levels`)
+  return widerThan(text, limits.jsonFields, limits.jsonDepth)
+    ? badJson(`more than ${limits.jsonFields} fields in one object`)
+    : text
 }
 
 const done = (text: string | BodyRefusal) => (typeof text === "string" ? Effect.succeed(text) : Effect.fail(text))

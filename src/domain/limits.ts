@@ -159,6 +159,8 @@ export const limits = {
   scheduleRunDays: 90,
   bodyBytes: 1024 * 1024,
   jsonDepth: 64,
+  /** Of one object. */
+  jsonFields: 10_000,
   toolOutputBytes: 256 * 1024,
   idempotencyKeyChars: 255,
   idempotencyHours: 24,

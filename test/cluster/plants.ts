@@ -185,8 +185,8 @@ export const plants: ReadonlyArray<Plant> = [
     edits: [
       {
         file: "actors/obligations.ts",
-        find: "this.owed.set(\n      this.key(ref),\n      this.paused(\n",
-        put: "void (this.key(ref),\n      this.paused(\n"
+        find: "    const owed = { ref, desk, held, unbornUntil, attempts: 1 }\n    this.enter(",
+        put: "    const owed = { ref, desk, held, unbornUntil, attempts: 1 }\n    void ("
       }
     ],
     fault: "the journal's connection of one node held for 20 s",

@@ -185,6 +185,20 @@ describe.each(routes)("a body of %s", (route) => {
     )
   })
 
+  it("may have 10,000 fields in an object, and no more", async () => {
+    const fields = (n: number) => `{${Array.from({ length: n }, (_, i) => `"k${i}":"a:b"`).join(",")}}`
+    const at = (n: number) => post(route, `{"content":[{"type":"text","text":":"},${fields(n)}],"more":${fields(2)}}`)
+    assert.deepInclude((await at(10_000)).body, { code: "unknown_field" })
+    assert.deepInclude((await at(10_001)).body, {
+      error: "invalid_request",
+      code: "invalid_json",
+      message: "the body: more than 10000 fields in one object"
+    })
+    // Each object counts its own.
+    const many = `{"content":[${Array.from({ length: 3_000 }, () => fields(4)).join(",")}]}`
+    assert.notInclude((await post(route, many)).text, "in one object")
+  })
+
   it("that is not JSON, or cut short, is refused", async () => {
     for (const text of ["{", '{"content":[', "{'a':1}", "NaN", "{} {}", "\u0000"]) {
       assert.deepInclude(

@@ -4,7 +4,7 @@
  * not, and forgotten five minutes after the last one's end.
  */
 
-interface Break {
+interface Crash {
   /** Of an actor the position of its journal: one that has got further begins anew. */
   readonly place: number
   readonly times: number
@@ -16,11 +16,11 @@ const firstMs = 1_000
 const mostMs = 300_000
 
 /** Milliseconds to leave alone what has broken so often. */
-export const breakPauseMs = (times: number) => Math.min(mostMs, firstMs * 2 ** Math.max(0, times - 1))
+export const crashPauseMs = (times: number) => Math.min(mostMs, firstMs * 2 ** Math.max(0, times - 1))
 
-export class Breaks {
+export class Crashes {
   /** In the order in which they broke last. */
-  private readonly known = new Map<string, Break>()
+  private readonly known = new Map<string, Crash>()
   private readonly now: () => number
 
   /** `now`: milliseconds. */
@@ -37,7 +37,7 @@ export class Breaks {
     const times = this.times(key, place) + 1
     const now = this.now()
     this.known.delete(key)
-    this.known.set(key, { place, times, until: now + breakPauseMs(times) })
+    this.known.set(key, { place, times, until: now + crashPauseMs(times) })
     for (const [old, { until }] of this.known) {
       // None that comes later ends more than a pause before it.
       if (until + mostMs > now) break
