@@ -39,9 +39,9 @@ export interface Attack {
 
 const mebibyte = 1024 * 1024
 const mostInFlight = 200
-/** As many as the rate of a key lets through: hundreds are open when ten of them close. */
-const streamsPerSecond = 50
-const closingEvery = 100
+/** A quarter of what a key's rate lets through: a hundred and more are open when ten of them close. */
+const streamsPerSecond = 12
+const closingEvery = 24
 const closedAtOnce = 10
 
 const count = (tally: Tally, what: string | number) => {
@@ -99,7 +99,7 @@ const unread = ({ tally, target }: Means, written: string | ReadonlyArray<string
 const head = (method: string, path: string, key?: string, more = "") =>
   `${method} ${path} HTTP/1.1\r\nHost: a\r\n${key === undefined ? "" : `Authorization: Bearer ${key}\r\n`}${more}\r\n`
 
-/** Opens streams for as long as it may, reads them all, and closes some at once from time to time. */
+/** Opens streams of a quiet thread, reads them all, and closes some at once from time to time. */
 const streams = (means: Means) => {
   const { hostname, port } = new URL(means.target.base)
   const open = new Set<Socket>()
@@ -118,7 +118,7 @@ const streams = (means: Means) => {
       if (status === "200") open.add(socket.resume())
       else socket.destroy()
     })
-    socket.write(head("GET", "/v1/events/stream", means.target.watchingKey))
+    socket.write(head("GET", `/v1/threads/${means.target.threadId}/events/stream`, means.target.watchingKey))
   })
 }
 
@@ -212,7 +212,7 @@ export const attacks: ReadonlyArray<Attack> = [
         )
       })
   },
-  { name: "streams without end, ten closed at once", scope: "read", run: streams },
+  { name: "streams of a quiet thread, of which ten close at once", scope: "read", run: streams },
   {
     name: "searches of decisions",
     scope: "read",
