@@ -11,8 +11,9 @@ import type { Kind, WriteSet } from "./Kind.ts"
 import { type Activation, type DecidedStep as StepOf, mostTogether, unreachable } from "./live.ts"
 import { mergeWrites } from "./mergeWrites.ts"
 
-/** An input has to wait for those in the inbox (H5). */
-/** The first of the rows of the inbox that are to go first and can be read here: none where none can. */
+/**
+ * An input has to wait for those in the inbox (H5): the first of its rows that can be read here; none where none can.
+ */
 export class InboxFirst extends Data.TaggedError("InboxFirst")<{ readonly rows: ReadonlyArray<InboxRow> }> {}
 
 export interface CommitOptions<Snapshot, Request, Command, Job, W extends WriteSet> {
