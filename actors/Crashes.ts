@@ -32,15 +32,15 @@ export class Crashes {
     return this.known.size
   }
 
-  /** It broke there; how often it has by now, without getting further. */
+  /** It broke there. How often it has by now, without getting further. */
   add(key: string, place: number): number {
     const times = this.times(key, place) + 1
     const now = this.now()
     this.known.delete(key)
     this.known.set(key, { place, times, until: now + crashPauseMs(times) })
-    for (const [old, { until }] of this.known) {
-      // None that comes later ends more than a pause before it.
-      if (until + mostMs > now) break
+    // Those that broke longest ago come first; one with a long pause may keep some behind it a while longer.
+    for (const [old, crash] of this.known) {
+      if (this.isFresh(crash)) break
       this.known.delete(old)
     }
     return times
@@ -49,7 +49,7 @@ export class Crashes {
   /** How often it broke there, one time after the other. */
   times(key: string, place: number): number {
     const known = this.known.get(key)
-    return known?.place === place ? known.times : 0
+    return known?.place === place && this.isFresh(known) ? known.times : 0
   }
 
   /** Until when it is left alone; undefined once that is over. */
@@ -58,7 +58,7 @@ export class Crashes {
     return until === undefined || until <= this.now() ? undefined : until
   }
 
-  forget(key: string) {
-    this.known.delete(key)
+  private isFresh({ until }: Crash) {
+    return until + mostMs > this.now()
   }
 }

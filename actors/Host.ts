@@ -127,11 +127,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
       const { at, steps } = yield* decidePosted(live, taken, suspects)
       const [first] = steps
       if (first !== undefined) yield* commit(live, steps, first.item, at)
-      if (suspects.size > 0)
-        for (const {
-          item: { inboxRow = "" }
-        } of steps)
-          suspects.delete(inboxRow)
+      if (suspects.size > 0) for (const step of steps) suspects.delete(step.item.inboxRow ?? "")
       return
     }
     if (item.key !== undefined) {

@@ -19,7 +19,7 @@ const isPlain = ({ key, inboxRow }: Envelope<unknown>) => key === undefined && i
 
 type Seeing = Pick<Activation<unknown, unknown>, "seen">
 
-/** More commands that may come late do not wait for one actor: a mailbox takes fewer (H7). */
+/** Four times what a mailbox takes (H7): older ones cannot still be on their first way. */
 const mostSeen = 1_024
 
 /** H4. Remembers a command that came a second way, or as a row of the inbox: its first way may still bring it. */

@@ -75,10 +75,8 @@ export class Obligations<Request> {
   ) {
     const unbornUntil = unborn ? this.now() + unbornMs : undefined
     const owed = { ref, desk, held, unbornUntil, attempts: 1 }
-    this.enter(
-      owed,
-      brokeAt === undefined ? unansweredPauseMs(owed.attempts) : crashPauseMs(this.crashes.add(this.key(ref), brokeAt))
-    )
+    const crashes = brokeAt === undefined ? undefined : this.crashes.add(this.key(ref), brokeAt)
+    this.enter(owed, crashes === undefined ? unansweredPauseMs(1) : crashPauseMs(crashes))
   }
 
   /** An attempt to take it up came to nothing: it may be this node's by now. `brokeAt`: as above. */

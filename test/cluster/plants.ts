@@ -185,8 +185,8 @@ export const plants: ReadonlyArray<Plant> = [
     edits: [
       {
         file: "actors/obligations.ts",
-        find: "    const owed = { ref, desk, held, unbornUntil, attempts: 1 }\n    this.enter(",
-        put: "    const owed = { ref, desk, held, unbornUntil, attempts: 1 }\n    void ("
+        find: "    this.enter(owed, crashes === undefined ? ",
+        put: "    void (owed, crashes === undefined ? "
       }
     ],
     fault: "the journal's connection of one node held for 20 s",
