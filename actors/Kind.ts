@@ -94,6 +94,8 @@ export interface Jobs<Snapshot, Request, Job> {
   readonly lostOutcome: (job: Job) => Request
   /** Performs a job that starts; its outcome comes back as a request. Never fails: a failure is an outcome. */
   readonly perform: (being: ActorView<Snapshot>, job: Job, start: Start) => Effect.Effect<Request | undefined>
+  /** Jobs that have not begun because this node still reads what they begin with. Absent where none reads much. */
+  readonly unready?: () => number
 }
 
 /** The moments of a kind whose actors have any. */
@@ -159,7 +161,7 @@ export interface KindDefinition<Snapshot, Request, Command, Job, W extends Write
 /** A kind as its host uses it: whatever its definition leaves out does nothing. */
 export interface Kind<Snapshot, Request, Command, Job, W extends WriteSet = WriteSet>
   extends Required<Omit<KindDefinition<Snapshot, Request, Command, Job, W>, "jobs" | "moments" | "remote" | "poison">>,
-    Jobs<Snapshot, Request, Job>,
+    Required<Jobs<Snapshot, Request, Job>>,
     Pick<Moments<Snapshot, Request>, "nextDue">,
     Required<AcrossNodes<Snapshot, Request>> {
   /** Absent where no actor of the kind has moments. */
@@ -186,6 +188,7 @@ export const defineKind = <Snapshot, Request, Command, Job, W extends WriteSet =
 }: KindDefinition<Snapshot, Request, Command, Job, W>): Kind<Snapshot, Request, Command, Job, W> => ({
   committed: () => {},
   nextDue: () => null,
+  unready: () => 0,
   forwardable: () => undefined,
   decodeRequest: () => undefined,
   priorReply: () => Effect.succeed(undefined),

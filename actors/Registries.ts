@@ -42,6 +42,8 @@ export interface Wakeable {
   /** Fewer actors are here than a node is to hold (G4 of leaving.ts). */
   readonly hasRoom: () => boolean
   readonly jobs: () => number
+  /** Jobs that have not begun because this node still reads what they begin with. */
+  readonly unready: () => number
   /** Slots that jobs have, and wait for: of all kinds together. */
   readonly slots: () => ReturnType<Bulkheads["filling"]>
   /** Actors that this node owes to take up again. */

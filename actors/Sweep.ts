@@ -4,7 +4,8 @@
  * met, and live actors told the time. Each of these has a fiber of its own: none waits for another.
  *
  * W1. A pass that fails is logged and followed by the next; the sweep itself never ends.
- * W2. A takeover resumes at most so many actors at once: a dead node's work does not arrive as one herd.
+ * W2. A takeover resumes at most so many actors at once, and goes on at a walk while those that it has resumed cannot
+ *     begin: a dead node's work does not arrive as one herd, and none of it waits here for longer than jobs wait.
  * W3. A hint, or a change in the list of nodes, brings the next look forward. Losing every hint costs a second.
  * W4. An actor that another node is to take, and has not taken when it is seen a second time, is taken by a third: a
  *     node that lives and does nothing strands nobody.
@@ -25,8 +26,12 @@ import { Registries, type Wakeable } from "./Registries.ts"
 import { aheadMs, makeRounds, safely } from "./rounds.ts"
 import { makeViews, type View } from "./strays.ts"
 
+/** Actors that one look takes up, and how many of them at once. */
 const claimed = 200
 const atOnce = 50
+
+/** W2: so many jobs that cannot begin, and a look takes up no more than `atOnce`, without another right behind it. */
+const mostUnready = 200
 
 const noShards = shardsOf(() => false)
 const noSlots = { turn: { used: 0, waiting: 0 }, call: { used: 0, waiting: 0 } }
@@ -71,15 +76,25 @@ export class Sweep extends Context.Service<
 
       // Takeovers
 
+      const isPressed = () => all().reduce((sum, registry) => sum + registry.unready(), 0) >= mostUnready
+      /** The last look has left some that can be had. */
+      let more = false
+      const takeMore = () => {
+        if (!more || isPressed()) return
+        more = false
+        takeovers.ring("all")
+      }
+
       const take = Effect.fnUntraced(function* ({ isToTake, shards }: View) {
-        const due = yield* journal.due(claimed, shards, all().every(({ hasRoom }) => hasRoom()) ? aheadMs : 0)
+        const most = isPressed() ? atOnce : claimed
+        const due = yield* journal.due(most, shards, all().every(({ hasRoom }) => hasRoom()) ? aheadMs : 0)
         const asleep = due.filter((ref) => isToTake(ref) && !isLive(ref))
         yield* Effect.forEach(asleep, (ref) => registries.of(ref.kind)?.wake(ref) ?? Effect.void, {
           concurrency: atOnce,
           discard: true
         })
-        // There are more, and they can be had.
-        if (due.length * 2 >= claimed && asleep.some(isLive)) takeovers.ring("all")
+        more = due.length * 2 >= most && asleep.some(isLive)
+        takeMore()
       })
 
       const toTake = makeViews(placement, isLive, lease.now)
@@ -97,7 +112,7 @@ export class Sweep extends Context.Service<
         hinted: (isNamed) =>
           Effect.suspend(() => {
             const view = among(toTake.own(), isNamed)
-            return draining || view.shards.every((byte) => byte === 0) ? Effect.void : take(view)
+            return draining || isPressed() || view.shards.every((byte) => byte === 0) ? Effect.void : take(view)
           })
       })
 
@@ -158,6 +173,7 @@ export class Sweep extends Context.Service<
           nodes = placement.version()
           ring("all")
         }
+        takeMore()
         return Effect.forEach(all(), (registry) => registry.tick, { discard: true })
       })
       yield* Effect.repeat(safely(tick, "a tick"), Schedule.spaced("100 millis")).pipe(Effect.forkScoped)

@@ -27,7 +27,7 @@ type Waking<Snapshot, Request> = Pick<
   "find" | "serve" | "unasked" | "wake"
 > &
   Pick<ReturnType<typeof makeLeaving<Snapshot, Request>>, "drain" | "evict" | "passivate"> & {
-    readonly kind: Pick<Kind<Snapshot, Request, never, never>, "due" | "inspected">
+    readonly kind: Pick<Kind<Snapshot, Request, never, never>, "due" | "inspected" | "unready">
     readonly host: {
       readonly drop: (actor: Activation<Snapshot, Request>, why: DropReason) => void
       readonly tell: (
@@ -148,6 +148,7 @@ export const makeWakeable = <Snapshot, Request>({
     size: () => residents.size,
     hasRoom: () => residents.size < mostActors,
     jobs: () => residents.all().reduce((sum, actor) => sum + actor.desk.running, 0),
+    unready: kind.unready,
     slots: () => bulkheads.filling(),
     owed: () => obligations.size
   }

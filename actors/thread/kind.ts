@@ -261,7 +261,7 @@ export const makeThreadKind = ({
       if (before.context.pending !== next.context.pending)
         bus.publish({ ...about, type: "queue", pending: next.context.pending.length })
     },
-    jobs: { resume, run: runOf, lostOutcome, perform },
+    jobs: { resume, run: runOf, lostOutcome, perform, unready: () => prompts.reading },
     moments: { nextDue: ({ desk, snapshot }) => nextDue(snapshot, desk), due: { type: "due" } },
     remote: { forwardable, decodeRequest, priorReply: makePriorReply(preparing) },
     inspected: threadInspected,

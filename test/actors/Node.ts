@@ -74,6 +74,11 @@ const journalOf = Effect.fnUntraced(function* (world: World) {
         Effect.suspend(() => world.slowness),
         memory.append(append)
       ),
+    log: (...asked) =>
+      Effect.andThen(
+        Effect.suspend(() => world.reading),
+        memory.log(...asked)
+      ),
     claim: (ref) => {
       world.claims++
       return memory.claim(ref)

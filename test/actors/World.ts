@@ -60,6 +60,8 @@ export interface World extends Stage {
   busOf: (incarnation: string) => Effect.Effect<Bus["Service"]>
   /** What every append waits for before it reaches the store. */
   slowness: Effect.Effect<void>
+  /** What every read of a log waits for. */
+  reading: Effect.Effect<void>
   /** What every summary waits for, or comes to instead. */
   summaries: Effect.Effect<void, ModelFailure>
   /** Slots of one workspace on a node that starts from now on; no limit unless a test sets one. */
@@ -105,6 +107,7 @@ export const makeWorld = (...misfortunes: ReadonlyArray<Misfortune>): World => {
     kinds: [],
     busOf: () => freshBus,
     slowness: Effect.void,
+    reading: Effect.void,
     summaries: Effect.void
   }
   store.onCrash = (incarnation) => world.deaths.get(incarnation)?.()

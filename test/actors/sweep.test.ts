@@ -1,6 +1,6 @@
 /** The sweep where much is to be done at once: W4, W6 of Sweep.ts, I1 to I3 of inboxDrain.ts. */
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Effect, Logger } from "effect"
+import { Clock, Effect, Logger, Semaphore } from "effect"
 import { makeRegistry } from "../../actors/Registry.ts"
 import type { ActorRef } from "../../src/journal/Journal.ts"
 import { keyOf } from "../../src/journal/MemoryStore.ts"
@@ -84,6 +84,57 @@ describe("what a node that lives and does nothing is to take", () => {
       })
     )
   }
+})
+
+describe("a dead node's turns", () => {
+  it.effect("are taken up no faster than they can begin, and all end", () =>
+    Effect.gen(function* () {
+      const world = makeWorld()
+      const [a, b] = [yield* start(world), yield* start(world)]
+      const refs: Array<ActorRef> = []
+      for (let i = 0; i < 2_000; i++) refs.push(yield* create(a))
+      yield* Effect.forEach(refs, (ref) => a.deliver(ref, { request: submit("A\n/wait 30s") }), { discard: true })
+      // Conversations are read one by one: 200 a second.
+      const lane = Semaphore.makeUnsafe(1)
+      let inLine = 0
+      let most = 0
+      world.reading = Effect.suspend(() => {
+        most = Math.max(most, ++inLine)
+        return Effect.ensuring(
+          lane.withPermits(1)(Effect.sleep("5 millis")),
+          Effect.sync(() => {
+            inLine--
+          })
+        )
+      })
+      yield* a.kill
+      yield* pass(20_000)
+      assert.strictEqual(inLine, 0, "all have begun")
+      for (const ref of refs) assert.strictEqual(rowOf(world, ref).owner, b.incarnation)
+      // One look's worth, and what was on its way when there were so many.
+      assert.isAtMost(most, 450)
+      yield* pass(35_000)
+      for (const ref of refs) assert.strictEqual(wordsOf(world, ref), "user(A) assistant(A) turn_completed(A)")
+    })
+  )
+
+  it.effect("are taken up at a walk while none can begin: what needs no conversation does not wait for them", () =>
+    Effect.gen(function* () {
+      const world = makeWorld()
+      const [a] = [yield* start(world), yield* start(world)]
+      const refs: Array<ActorRef> = []
+      for (let i = 0; i < 600; i++) refs.push(yield* create(a))
+      yield* Effect.forEach(refs, (ref) => a.deliver(ref, { request: submit("A\n/wait 30s") }), { discard: true })
+      world.reading = Effect.never
+      yield* a.kill
+      yield* pass(2_000)
+      const taken = () => refs.filter((ref) => rowOf(world, ref).owner !== a.incarnation).length
+      const before = taken()
+      assert.isBelow(before, 600)
+      yield* pass(4_000)
+      assert.isAtLeast(taken(), Math.min(600, before + 100))
+    })
+  )
 })
 
 describe("moments", () => {

@@ -224,6 +224,7 @@ export class Prompts {
    */
   private readonly kept = new Map<string, Kept>()
   private bytes = 0
+  private reads = 0
   private readonly keptBytes: number
   private readonly underWay: MemoryRoom
   private readonly read: (
@@ -236,6 +237,11 @@ export class Prompts {
     this.keptBytes = keptBytes
     this.underWay = new MemoryRoom(underWayBytes)
     this.read = read
+  }
+
+  /** Conversations that are being read. */
+  get reading() {
+    return this.reads
   }
 
   /** After a commit: `before` is the place before `facts`. A thread that is just born is kept from its first fact. */
@@ -287,11 +293,23 @@ export class Prompts {
     const kept = this.kept.get(actor.id) ?? from(stretch.from)
     const known = kept.pos
     if (known >= stretch.to) return Effect.succeed(kept)
-    return Effect.flatMap(this.read(actor, known, inPrompts), ({ facts, pos: last = 0 }) => {
+    return Effect.flatMap(this.counted(this.read(actor, known, inPrompts)), ({ facts, pos: last = 0 }) => {
       // Somebody else has read the same meanwhile.
       if (kept.pos !== known) return this.known(actor, stretch)
       this.keep(actor.id, kept, facts.map(placed), Math.max(stretch.to, last))
       return Effect.succeed(kept)
+    })
+  }
+
+  private counted<A, E>(read: Effect.Effect<A, E>) {
+    return Effect.suspend(() => {
+      this.reads++
+      return Effect.ensuring(
+        read,
+        Effect.sync(() => {
+          this.reads--
+        })
+      )
     })
   }
 
