@@ -16,8 +16,9 @@
  *     and what may have been taken before never are.
  * H8. An actor is born by the command that brings its birth, or not at all: what waits behind a birth that came to
  *     nothing goes to whoever has the actor by then, or hears that nobody has it.
- * H9. An actor that breaks over a row of its inbox is not to blame, the row is: that is decided alone from then on,
- *     passed over for a while that grows, and taken after that.
+ * H9. Where an actor breaks over a row of its inbox, the row is to blame: it is passed over for a while that grows,
+ *     and tried again after that, behind those that have not broken. It holds up nobody. Of rows that broke together,
+ *     in one append, each is decided alone from then on.
  */
 import { Cause, Effect, Exit, type Fiber, Option } from "effect"
 import type { InboxRow, JournalUnavailable, Superseded } from "../src/journal/Journal.ts"
@@ -65,6 +66,9 @@ const mailboxCapacity = 256
  */
 const mostRedeliveries = 3
 
+/** Rows that are decided alone: those that another node takes are never decided here. */
+const mostSuspects = 10_000
+
 /** How long a beat may take that a stopped process owes. */
 const steadyMs = 250
 
@@ -78,7 +82,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
   const { commit, keep, stored } = makeCommits({
     ...options,
     perform: (live, wanted) => jobs.perform(live, wanted),
-    isReadable: (row) => readable(row) !== undefined
+    isReadable: (row) => !hasBroken(row) && readable(row) !== undefined
   })
 
   /** Rows of the inbox over each of which an actor broke: left alone for a while (H9). */
@@ -88,6 +92,12 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
 
   /** The command of an inbox row; undefined of one that is passed over. */
   const readable = (row: InboxRow) => (broken.until(row.id) === undefined ? readInboxRow(kind, row) : undefined)
+
+  const hasBroken = ({ id }: InboxRow) => broken.times(id, 0) > 0
+
+  /** The commands of those that are not passed over, in the order in which they are to be decided. */
+  const deliverable = (rows: ReadonlyArray<InboxRow>) =>
+    [...rows.filter((row) => !hasBroken(row)), ...rows.filter(hasBroken)].flatMap((row) => readable(row) ?? [])
 
   /** Milliseconds until which a row is passed over: for ever what this version cannot read. */
   const passedOverUntil = (row: InboxRow) =>
@@ -124,7 +134,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
    */
   const handle = Effect.fnUntraced(function* (live: Actor, item: Item<Request>, taken: Array<Item<Request>>) {
     if (item.inboxRow !== undefined) {
-      const { at, steps } = yield* decidePosted(live, taken, suspects)
+      const { at, steps } = yield* decidePosted(live, taken, suspects, (one, cause) => broke(live, one, cause))
       const [first] = steps
       if (first !== undefined) yield* commit(live, steps, first.item, at)
       if (suspects.size > 0) for (const step of steps) suspects.delete(step.item.inboxRow ?? "")
@@ -140,7 +150,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
     if (item.key === undefined && mayBeKnown(live, item)) {
       const answer = yield* kind.priorReply(live, item.request)
       if (answer !== undefined) return item.reply(Exit.succeed(answer))
-      cameAnotherWay(live, item)
+      cameAnotherWay(live, item, lease.now())
     }
     const first = yield* decide(live, live.snapshot, item, at)
     if (first.written === undefined && !live.unborn)
@@ -171,6 +181,13 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
     )
   }
 
+  /** The row is to blame (H9). */
+  const broke = (live: Actor, { inboxRow, reply }: Item<Request>, cause: Cause.Cause<unknown>) => {
+    if (inboxRow !== undefined) broken.add(inboxRow, 0)
+    fork(Effect.logError("an actor broke", cause).pipe(Effect.annotateLogs({ actorId: live.ref.id })))
+    reply(Exit.die(Cause.squash(cause)))
+  }
+
   /** Tells everybody of `taken` what became of them; why the actor leaves memory, if it does. */
   const failed = (
     live: Actor,
@@ -183,8 +200,13 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
       fork(Effect.logError("an actor broke", cause).pipe(Effect.annotateLogs({ actorId: live.ref.id })))
       for (const { reply } of taken) reply(Exit.die(Cause.squash(cause)))
       if (item.inboxRow === undefined) return "broken"
-      for (const { inboxRow = "" } of taken) suspects.add(inboxRow)
-      if (taken.length === 1) broken.add(item.inboxRow, 0)
+      const [only, ...others] = taken
+      if (others.length === 0 && only?.inboxRow !== undefined) broken.add(only.inboxRow, 0)
+      else for (const { inboxRow = "" } of taken) suspects.add(inboxRow)
+      for (const oldest of suspects) {
+        if (suspects.size <= mostSuspects) break
+        suspects.delete(oldest)
+      }
       return "stumbled"
     }
     switch (failure._tag) {
@@ -319,5 +341,5 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
       return Effect.callback<Reply, ActorError>((resume) => push(live, { ...envelope, reply: resume }))
     })
 
-  return { tell, tellAll, push, drop, readable, passedOverUntil, resume: jobs.resume }
+  return { tell, tellAll, push, drop, deliverable, passedOverUntil, resume: jobs.resume }
 }

@@ -128,15 +128,16 @@ export const makeJobs = <
     const { desk } = live
     const place = new Place(seatOf(live))
     let end: { readonly outcome: Request | undefined } | undefined
+    let broke: Cause.Cause<never> | undefined
     const fiber = fork(
       kind.perform(live, job, place).pipe(
         Effect.map((outcome) => {
           end = { outcome }
         }),
         Effect.catchCause((cause) =>
-          Cause.hasInterruptsOnly(cause)
-            ? Effect.void
-            : Effect.logError("a job broke", cause).pipe(Effect.annotateLogs({ job: name }))
+          Effect.sync(() => {
+            broke = cause
+          })
         )
       )
     )
@@ -147,6 +148,7 @@ export const makeJobs = <
       // Unless it was stopped or cut off meanwhile.
       if (desk.tasks.get(name) === task) {
         if (end === undefined) {
+          fork(Effect.logError("a job broke", broke).pipe(Effect.annotateLogs({ job: name })))
           if (place.hasBegun) desk.tasks.set(name, { state: "cut" })
           else desk.tasks.delete(name)
           // Nobody has stopped it, and its outcome will never come: the actor leaves, and is taken up again.

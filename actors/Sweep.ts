@@ -4,9 +4,10 @@
  * met, and live actors told the time. Each of these has a fiber of its own: none waits for another.
  *
  * W1. A pass that fails is logged and followed by the next; the sweep itself never ends.
- * W2. A takeover resumes at most so many actors at once, and goes on at a walk while those that it has resumed cannot
- *     begin: a dead node's work does not arrive as one herd, and none of it waits here for longer than jobs wait.
- * W3. A hint, or a change in the list of nodes, brings the next look forward. Losing every hint costs a second.
+ * W2. A takeover resumes at most so many actors at once, and goes on slowly while many that it has resumed cannot
+ *     begin: a dead node's work does not arrive as one herd, and no actor is in memory long before its job can begin.
+ * W3. A hint, or a change in the list of nodes, brings the next look forward, unless the node is as busy as W2 says.
+ *     Losing every hint costs a second.
  * W4. An actor that another node is to take, and has not taken when it is seen a second time, is taken by a third: a
  *     node that lives and does nothing strands nobody.
  * W5. Leaving: the list of nodes says so first, and the others are told to read it. Only then is anything given back,
@@ -14,7 +15,7 @@
  * W6. An actor that is due within some looks is taken up already, as long as there is room, and is told the time when
  *     its moment comes: neither the claims nor the wait for a look come on top of that.
  */
-import { Context, Effect, Latch, Layer, Schedule, Semaphore } from "effect"
+import { Context, Effect, Latch, Layer, Schedule } from "effect"
 import { Bus } from "../src/bus/Bus.ts"
 import { type ActorRef, Journal } from "../src/journal/Journal.ts"
 import { Lease } from "../src/journal/Lease.ts"
@@ -57,7 +58,6 @@ export class Sweep extends Context.Service<
       const placement = yield* Placement
       const registries = yield* Registries
       const monotonic = yield* makeMonotonic
-      const scope = yield* Effect.scope
       const { all } = registries
       const live = () => all().reduce((sum, registry) => sum + registry.size(), 0)
       let draining = false
@@ -67,11 +67,10 @@ export class Sweep extends Context.Service<
         Effect.forEach(all(), (registry) => registry.serve, { concurrency: "unbounded", discard: true })
       )
 
-      const passivating = Semaphore.makeUnsafe(1)
-      const passivate = passivating.withPermitsIfAvailable(1)(
-        Effect.suspend(() =>
-          Effect.forEach(all(), (registry) => registry.passivate, { concurrency: "unbounded", discard: true })
-        )
+      const passivate = Effect.suspend(() =>
+        draining || lease.fenced()
+          ? Effect.void
+          : Effect.forEach(all(), (registry) => registry.passivate, { concurrency: "unbounded", discard: true })
       )
 
       // Takeovers
@@ -102,15 +101,10 @@ export class Sweep extends Context.Service<
         what: "a sweep",
         lease,
         monotonic,
-        whole: Effect.gen(function* () {
-          if (draining) return
-          // First, so that whoever is woken below is told the time before it may leave again. What is released is not
-          // waited for.
-          yield* Effect.forkIn(passivate, scope, { startImmediately: true })
-          yield* take(toTake.next())
-        }),
+        whole: Effect.suspend(() => (draining ? Effect.void : take(toTake.next()))),
         hinted: (isNamed) =>
           Effect.suspend(() => {
+            takeMore()
             const view = among(toTake.own(), isNamed)
             return draining || isPressed() || view.shards.every((byte) => byte === 0) ? Effect.void : take(view)
           })
@@ -166,6 +160,7 @@ export class Sweep extends Context.Service<
       }).pipe(Effect.forever, Effect.forkScoped)
 
       yield* Effect.repeat(serve, Schedule.spaced("100 millis")).pipe(Effect.forkScoped)
+      yield* Effect.repeat(safely(passivate, "leaving memory"), Schedule.spaced("1 second")).pipe(Effect.forkScoped)
 
       let nodes = placement.version()
       const tick = Effect.suspend(() => {

@@ -45,6 +45,11 @@ export interface ActivationOptions<Snapshot, Request> {
 /** Why an actor is wanted: a command for it, or its own work. */
 type Wanted = "asked" | "due"
 
+interface Loading<Actor> {
+  readonly wanted: Wanted
+  readonly done: Deferred.Deferred<Actor, ActorError | OwnedElsewhere>
+}
+
 /** How often an actor is told that its work is given up before it is set aside (V3). */
 const farewells = 2
 
@@ -71,7 +76,7 @@ export const makeActivation = <Snapshot, Request>({
   resume
 }: ActivationOptions<Snapshot, Request>) => {
   type Actor = Activation<Snapshot, Request>
-  const loading = new Map<string, Deferred.Deferred<Actor, ActorError | OwnedElsewhere>>()
+  const loading = new Map<string, Loading<Actor>>()
   const nameOf = ({ id, workspace }: ActorRef) => `${workspace}/${id}`
   const claims = actorClaims.with({ kind: kind.name })
 
@@ -118,29 +123,28 @@ export const makeActivation = <Snapshot, Request>({
     )
   })
 
-  /** Reads a claimed actor, unless there is nothing to be done for it, and says how it goes on. */
+  /** Reads a claimed actor, unless it is set aside or nothing is to be done for it, and says how it goes on. */
   const read = Effect.fnUntraced(function* (claimed: Claimed, wanted: Wanted) {
     const { actor: ref, head, mine } = claimed
-    const isDue = head.runnableAt !== null
+    const hasMoment = head.runnableAt !== null
     const held = obligations.get(ref)?.held === true
     const times = claimed.takeovers + obligations.crashesAt(ref, head.pos)
-    if (wanted === "due" && (!isDue || times >= takeoverLimit + farewells)) {
-      if (isDue) yield* setAside(claimed, times)
+    if (wanted === "due" && (!hasMoment || times >= takeoverLimit + farewells)) {
+      if (hasMoment) yield* setAside(claimed, times)
       discharge(ref)
       return yield* new Unreachable({ retryAfterSeconds })
     }
     const loaded = yield* journal.load(claimed)
-    const givenUp = isAside(head) || (isDue && times >= takeoverLimit)
-    const goesOn = givenUp && kind.poison !== undefined ? "poisoned" : isDue ? "resumed" : "at rest"
-    return { actor: activate(loaded, kind.load(loaded), false), goesOn, startedHere: mine && held } as const
+    const poison = isAside(head) || (hasMoment && times >= takeoverLimit) ? kind.poison : undefined
+    return { actor: activate(loaded, kind.load(loaded), false), hasMoment, poison, startedHere: mine && held }
   })
 
   /** It is in memory: what breaks from here on breaks as it does in Host.ts. */
-  const begin = ({ actor, goesOn, startedHere }: Effect.Success<ReturnType<typeof read>>) =>
+  const begin = ({ actor, hasMoment, poison, startedHere }: Effect.Success<ReturnType<typeof read>>) =>
     Effect.sync(() => {
-      if (goesOn === "resumed") resume(actor, startedHere)
+      if (poison === undefined && hasMoment) resume(actor, startedHere)
       else actor.desk.endAll()
-      if (goesOn === "poisoned" && kind.poison !== undefined) push(actor, { request: kind.poison, reply: () => {} })
+      if (poison !== undefined) push(actor, { request: poison, reply: () => {} })
       return actor
     }).pipe(Effect.tapDefect(() => Effect.sync(() => drop(actor, "broken"))))
 
@@ -190,16 +194,22 @@ export const makeActivation = <Snapshot, Request>({
       if (lease.fenced()) return Effect.fail(new Unreachable({ retryAfterSeconds }))
       const name = nameOf(ref)
       const pending = loading.get(name)
-      if (pending !== undefined) return Deferred.await(pending)
-      const deferred = Deferred.makeUnsafe<Actor, ActorError | OwnedElsewhere>()
-      loading.set(name, deferred)
+      if (pending !== undefined) {
+        const joined = Deferred.await(pending.done)
+        // It may come to nothing because nothing is due: who asks for it asks again.
+        return wanted === "asked" && pending.wanted === "due"
+          ? Effect.catchTag(joined, "Unreachable", () => find(ref, owned, wanted))
+          : joined
+      }
+      const done = Deferred.makeUnsafe<Actor, ActorError | OwnedElsewhere>()
+      loading.set(name, { wanted, done })
       fork(
         Effect.flatMap(Effect.exit(load(ref, wanted)), (exit) => {
           loading.delete(name)
-          return Deferred.done(deferred, exit)
+          return Deferred.done(done, exit)
         })
       )
-      return Deferred.await(deferred)
+      return Deferred.await(done)
     })
 
   /** What nobody waits for: one that breaks must not take those behind it along. */

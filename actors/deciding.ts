@@ -19,19 +19,21 @@ const isPlain = ({ key, inboxRow }: Envelope<unknown>) => key === undefined && i
 
 type Seeing = Pick<Activation<unknown, unknown>, "seen">
 
-/** Four times what a mailbox takes (H7): older ones cannot still be on their first way. */
-const mostSeen = 1_024
+/** Milliseconds: many times what a command may be under way for (forwarding.ts) and wait here (H7). */
+const seenFor = 60_000
 
 /** H4. Remembers a command that came a second way, or as a row of the inbox: its first way may still bring it. */
-export const cameAnotherWay = (live: Seeing, { sent }: Envelope<unknown>) => {
+export const cameAnotherWay = (live: Seeing, { sent }: Envelope<unknown>, now: number) => {
   if (sent === undefined) return
-  live.seen ??= new Set()
+  live.seen ??= new Map()
   const { seen } = live
-  for (const oldest of seen) {
-    if (seen.size < mostSeen) break
+  for (const [oldest, at] of seen) {
+    if (at > now - seenFor) break
     seen.delete(oldest)
   }
-  seen.add(sent.id)
+  // The oldest comes first.
+  seen.delete(sent.id)
+  seen.set(sent.id, now)
 }
 
 /** Whether the journal has to be asked for a command before it is decided: it came more than one way. */
@@ -107,12 +109,13 @@ export const makeDeciding = <Snapshot, Request, Command, Job, W extends WriteSet
   /**
    * Rows of the inbox that lie one behind the other. Those that were taken before get their answer, the others are
    * decided on top of one another, and one append takes all of them out of the inbox: also what is refused, since its
-   * sender was told "queued" and is gone.
+   * sender was told "queued" and is gone. Of one that breaks nothing is applied: it stays, and those behind it pass.
    */
   const decidePosted = Effect.fnUntraced(function* (
     live: Actor,
     taken: Array<Item<Request>>,
-    suspects: ReadonlySet<string>
+    suspects: ReadonlySet<string>,
+    broke: (item: Item<Request>, cause: Cause.Cause<unknown>) => void
   ) {
     const isAlone = taken.some(({ inboxRow = "" }) => suspects.has(inboxRow))
     for (
@@ -124,29 +127,40 @@ export const makeDeciding = <Snapshot, Request, Command, Job, W extends WriteSet
       taken.push(item)
     }
     // What no other node can send has no first way.
-    for (const item of taken) if (kind.forwardable(item.request) !== undefined) cameAnotherWay(live, item)
+    for (const item of taken) if (kind.forwardable(item.request) !== undefined) cameAnotherWay(live, item, lease.now())
     const at = Math.max(Math.floor(lease.now()), live.head.updatedAt)
-    const answers = yield* Effect.forEach(taken, ({ request }) => kind.priorReply(live, request), {
+    const answers = yield* Effect.forEach(taken, ({ request }) => Effect.exit(kind.priorReply(live, request)), {
       concurrency: readsAtOnce
     })
     const steps: Array<DecidedStep> = []
-    for (const [i, item] of taken.entries()) {
+    for (const [i, item] of [...taken].entries()) {
       const before: Snapshot = steps.at(-1)?.next ?? live.snapshot
-      const answer = answers[i]
-      const exit: Exit.Exit<DecidedStep, ActorError> =
-        answer === undefined
-          ? yield* Effect.exit(decide(live, before, item, at))
-          : Exit.succeed({ item, exit: Exit.succeed(answer), before, next: before, jobs: [] })
-      const failure = Exit.isSuccess(exit) ? undefined : Option.getOrUndefined(Cause.findErrorOption(exit.cause))
-      if (Exit.isFailure(exit) && failure?._tag !== "Refused") {
-        // It fails or breaks alone, those behind it wait.
-        if (i === 0) return yield* Effect.failCause(exit.cause)
-        live.mailbox.unshift(...taken.splice(i))
-        break
-      }
-      steps.push(
-        Exit.isSuccess(exit) ? exit.value : { item, exit: Exit.failCause(exit.cause), before, next: before, jobs: [] }
+      const exit: Exit.Exit<DecidedStep, ActorError> = yield* Effect.exit(
+        Effect.flatMap(answers[i] ?? Effect.undefined, (answer) =>
+          answer === undefined
+            ? decide(live, before, item, at)
+            : Effect.succeed<DecidedStep>({ item, exit: Exit.succeed(answer), before, next: before, jobs: [] })
+        )
       )
+      if (Exit.isSuccess(exit)) {
+        steps.push(exit.value)
+        continue
+      }
+      const failure = Option.getOrUndefined(Cause.findErrorOption(exit.cause))
+      if (failure?._tag === "Refused") {
+        steps.push({ item, exit: Exit.failCause(exit.cause), before, next: before, jobs: [] })
+        continue
+      }
+      if (failure === undefined) {
+        taken.splice(taken.indexOf(item), 1)
+        broke(item, exit.cause)
+        continue
+      }
+      // It fails alone, those behind it wait.
+      const alone = steps.length === 0 ? 1 : 0
+      live.mailbox.unshift(...taken.splice(taken.indexOf(item) + alone))
+      if (alone === 1) return yield* Effect.failCause(exit.cause)
+      break
     }
     return { steps, at }
   })

@@ -46,21 +46,30 @@ export const makeInboxDrain = Effect.fnUntraced(function* (
         )
   }
 
+  /** Whether the next portion is to follow at once (I2). */
   const serve = Effect.fnUntraced(function* (ref: ActorRef, rows: ReadonlyArray<InboxRow>) {
     const registry = registries.of(ref.kind)
-    if (registry === undefined) return
-    const readable: Array<InboxRow> = []
-    for (const row of rows) {
-      const until = registry.passedOverUntil(row)
-      if (until === undefined) readable.push(row)
-      else yield* passOver(row, until)
-    }
+    if (registry === undefined) return false
+    const sift = Effect.fnUntraced(function* (rows: ReadonlyArray<InboxRow>) {
+      const readable: Array<InboxRow> = []
+      for (const row of rows) {
+        const until = registry.passedOverUntil(row)
+        if (until === undefined) readable.push(row)
+        else yield* passOver(row, until)
+      }
+      return readable
+    })
+    const readable = yield* sift(rows)
     const [first] = rows
     const isFull = first !== undefined && rows.length === portion.rows
     const gotFewer = isFull && firsts.get(ref.id) !== first.id
     if (isFull) firsts.set(ref.id, first.id)
-    if (readable.length > 0) yield* registry.accept(ref, readable)
-    if (gotFewer) drained(shardOf(ref.id))
+    if (readable.length > 0) {
+      yield* registry.accept(ref, readable)
+      // Those that broke make room for those behind them.
+      yield* sift(readable)
+    }
+    return gotFewer
   })
 
   return {
@@ -86,6 +95,10 @@ export const makeInboxDrain = Effect.fnUntraced(function* (
                 return hands.release(1)
               })
             ),
+            // Not before its hand is free: the next look passes over whoever is served.
+            Effect.map((isToGoOn) => {
+              if (isToGoOn) drained(shardOf(ref.id))
+            }),
             Effect.forkIn(scope)
           )
         }

@@ -5,10 +5,10 @@
  *     actor that has something to do later is released, so that the sweep of any node finds it before the moment comes;
  *     an actor that is to be told the time soon stays (W6 of Sweep.ts).
  * G2. An actor at rest whose shard is another node's by now is released: that node gets it without a theft.
- * G3. An actor that could not be released is owed, unless it has come back: then what is owed since counts.
+ * G3. An actor with a moment that could not be released is owed, unless it is back in memory, or owed already.
  * G4. While more actors are here than a node is to hold, actors at rest leave at once, the longest at rest first.
  */
-import { Cause, Effect } from "effect"
+import { Cause, Effect, Exit } from "effect"
 import type { Bus } from "../src/bus/Bus.ts"
 import type { Journal } from "../src/journal/Journal.ts"
 import type { Lease } from "../src/journal/Lease.ts"
@@ -64,31 +64,28 @@ export const makeLeaving = <Snapshot, Request>({
 
   const isResting = (actor: Actor) => !actor.busy && actor.mailbox.length === 0 && actor.desk.isClear && !actor.unborn
 
-  /** Gives actors back, and wakes those who are to have the ones that are due. */
-  const giveBack = Effect.fnUntraced(function* (given: ReadonlyArray<Actor>) {
-    for (let i = 0; i < given.length; i += portion)
-      yield* journal.release(given.slice(i, i + portion).map(({ epoch, ref }) => ({ actor: ref, epoch })))
-    const now = lease.now()
-    for (const shard of new Set(
-      given.flatMap(({ head, shard }) => (head.runnableAt !== null && head.runnableAt <= now ? [shard] : []))
-    ))
-      bus.wake(shard)
-  })
-
   /** G3. */
-  const release = (given: ReadonlyArray<Actor>) =>
-    giveBack(given).pipe(
-      Effect.catchCause((cause) => {
-        for (const actor of given)
-          if (
-            actor.head.runnableAt !== null &&
-            !residents.has(actor.ref.id) &&
-            obligations.get(actor.ref) === undefined
-          )
-            obligations.owe(actor, { held: false })
-        return Cause.hasDies(cause) ? Effect.logError("actors could not be given back", cause) : Effect.void
-      })
-    )
+  const owe = (kept: ReadonlyArray<Actor>) => {
+    for (const actor of kept)
+      if (actor.head.runnableAt !== null && !residents.has(actor.ref.id) && obligations.get(actor.ref) === undefined)
+        obligations.owe(actor, { held: false })
+  }
+
+  /** Gives actors back, and wakes those who are to have the ones that are due. */
+  const release = Effect.fnUntraced(function* (given: ReadonlyArray<Actor>) {
+    for (let i = 0; i < given.length; i += portion) {
+      const some = given.slice(i, i + portion)
+      const exit = yield* Effect.exit(journal.release(some.map(({ epoch, ref }) => ({ actor: ref, epoch }))))
+      if (Exit.isFailure(exit)) {
+        owe(given.slice(i))
+        if (Cause.hasDies(exit.cause)) yield* Effect.logError("actors could not be given back", exit.cause)
+        return
+      }
+      const now = lease.now()
+      const isDue = ({ head: { runnableAt } }: Actor) => runnableAt !== null && runnableAt <= now
+      for (const shard of new Set(some.filter(isDue).map(({ shard }) => shard))) bus.wake(shard)
+    }
+  })
 
   /** They rest, and leave memory. */
   const leave = (resting: ReadonlyArray<Actor>) => {

@@ -30,8 +30,11 @@ export interface Activation<Snapshot, Request> extends ActorView<Snapshot> {
   readonly shard: number
   /** Its birth is not written yet. */
   unborn: boolean
-  /** Ids of commands that came another way than their first, which may still bring them (H4): the newest of them. */
-  seen?: Set<string>
+  /**
+   * Commands that came another way than their first, which may still bring them (H4): their ids, and when they came, in
+   * milliseconds, the oldest first.
+   */
+  seen?: Map<string, number>
   readonly mailbox: Array<Item<Request>>
   busy: boolean
   dropped: DropReason | undefined

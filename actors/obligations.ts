@@ -7,10 +7,10 @@
  *     is nothing left to do: never because somebody looked.
  * O2. Its desk stays with it: jobs that still run, and outcomes in hand.
  * O3. An obligation that comes back again and again does so with growing pauses: where the journal does not answer a
- *     few seconds at most, where the actor breaks five minutes. Crashes.ts remembers that also where nothing is owed.
+ *     few seconds at most, where the actor breaks five minutes (Crashes.ts).
  */
 import type { ActorRef } from "../src/journal/Journal.ts"
-import { crashPauseMs, Crashes } from "./Crashes.ts"
+import { crashPauseMs, Crashes, growingPause } from "./Crashes.ts"
 import { Desk } from "./Desk.ts"
 
 export interface Owed<Request> {
@@ -40,8 +40,7 @@ const unbornMs = 60_000
 
 const unansweredMs = { first: 250, most: 2_000 }
 
-const unansweredPauseMs = (attempts: number) =>
-  Math.min(unansweredMs.most, unansweredMs.first * 2 ** Math.max(0, attempts - 1))
+const unansweredPauseMs = (attempts: number) => growingPause(unansweredMs.first, unansweredMs.most, attempts)
 
 export class Obligations<Request> {
   private readonly owed = new Map<string, Owed<Request>>()

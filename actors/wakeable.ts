@@ -38,7 +38,7 @@ type Waking<Snapshot, Request> = Pick<
         actor: Activation<Snapshot, Request>,
         envelopes: ReadonlyArray<Envelope<Request>>
       ) => Effect.Effect<void>
-      readonly readable: (row: InboxRow) => Envelope<Request> | undefined
+      readonly deliverable: (rows: ReadonlyArray<InboxRow>) => ReadonlyArray<Envelope<Request>>
       readonly passedOverUntil: (row: InboxRow) => number | undefined
     }
     readonly lease: Pick<Lease["Service"], "fenced" | "now">
@@ -118,7 +118,7 @@ export const makeWakeable = <Snapshot, Request>({
     wake,
     passedOverUntil: host.passedOverUntil,
     accept: (ref, rows) => {
-      const envelopes = rows.flatMap((row) => host.readable(row) ?? [])
+      const envelopes = host.deliverable(rows)
       return envelopes.length === 0
         ? Effect.void
         : unasked(

@@ -12,7 +12,7 @@
  * O6. While all watchers together hold more than their crowd may, each takes as if its capacity were `ahead`: one frame
  *     at a time, and what does not fit is refused as in O3.
  * O7. After a write `pauseMs` pass before the next: what comes meanwhile leaves together. A whole write's worth of
- *     bytes, and the last words, do not wait.
+ *     bytes, the last words, and what has to leave so that a frame is not refused, do not wait.
  */
 import { Readable, type ReadableOptions } from "node:stream"
 import { Equal } from "effect"
@@ -108,18 +108,19 @@ export class Outbox {
   offer({ join, key, text }: QueuedFrame): boolean {
     if (this.closed || this.ending) return true
     if (this.bytes === 0) this.movedAt = this.monotonic()
+    const bytes = Buffer.byteLength(text)
+    if (this.pause !== undefined && this.asking && !this.fits(bytes)) this.flush()
     const held = key === undefined ? undefined : this.newest.get(key)
     if (held !== undefined && join !== undefined && held === this.queue.at(-1)) {
       const joined = join(held.text)
-      const bytes = Buffer.byteLength(joined)
-      if (!this.fits(bytes - held.bytes)) return this.refuse()
-      this.grow(bytes - held.bytes)
+      const more = Buffer.byteLength(joined) - held.bytes
+      if (!this.fits(more)) return this.refuse()
+      this.grow(more)
       held.text = joined
-      held.bytes = bytes
+      held.bytes += more
       return true
     }
     const replaced = join === undefined ? held : undefined
-    const bytes = Buffer.byteLength(text)
     if (!this.fits(bytes - (replaced?.bytes ?? 0))) return this.refuse()
     if (replaced !== undefined) {
       this.grow(-replaced.bytes)
@@ -175,12 +176,14 @@ export class Outbox {
 
   private startPause() {
     const ms = this.pauseMs()
-    // A timer takes a millisecond at least.
-    if (this.pause !== undefined || ms < 1) return
+    clearTimeout(this.pause)
+    this.pause = undefined
+    // A timer takes a millisecond at least, and is early by what is less than one.
+    if (ms < 1) return
     this.pause = setTimeout(() => {
       this.pause = undefined
       this.flush()
-    }, ms)
+    }, Math.ceil(ms))
   }
 
   private refuse() {

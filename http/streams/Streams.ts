@@ -10,7 +10,8 @@
  * S4. Whatever ends a stream closes its scope: nothing of it stays.
  * S5. Long polls count as streams. They end with what there is on drain.
  * S6. What waits for all watchers together is bounded: beyond `waitingBytes` each holds a frame or two.
- * S7. The streams of a workspace together write at most `writesPerSecond`: the more are open, the more leaves at once.
+ * S7. The streams of a workspace pause after each write, so that together they make about `writesPerSecond` on a node:
+ *     the more are open, the more leaves at once (O7 of Outbox.ts). The first few pause for less than a timer can.
  */
 import { Context, Effect, Exit, Fiber, FiberSet, Layer, Scope } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -39,7 +40,7 @@ export interface StreamOptions {
   readonly tickMs: number
   /** Bytes that may wait for all watchers together. */
   readonly waitingBytes: number
-  /** To all sockets of a workspace's streams together. */
+  /** To all sockets of a workspace's streams on this node together (S7). */
   readonly writesPerSecond: number
 }
 

@@ -7,7 +7,7 @@ import { Deferred, Effect, Fiber } from "effect"
 import { toRest } from "./Node.ts"
 import { pass, settle } from "./World.ts"
 import { failRelease, reachable, spoil, start, unloadable, whenPreparing } from "./oneNode.ts"
-import { post, rowOf, submit, wordsOf } from "./threads.ts"
+import { rowOf, submit, wordsOf } from "./threads.ts"
 
 describe("an actor that breaks whatever is tried", () => {
   const broken = Effect.fnUntraced(function* () {
@@ -89,6 +89,30 @@ describe("an actor that breaks whatever is tried", () => {
         yield* toRest(world, node, ref)
         assert.match(wordsOf(world, ref), /user\(bad\) assistant\(bad\) turn_completed\(bad\)$/)
       })
+  )
+})
+
+describe("a job that breaks after six minutes", () => {
+  it.effect("breaks its turn three times, not more", () =>
+    Effect.gen(function* () {
+      const { node, ref, world } = yield* reachable()
+      let begun = 0
+      Object.assign(world, { plan: { ...world.plan, maxTurnMs: 24 * 3_600_000 } })
+      const { perform } = node.kind
+      Object.assign(node.kind, {
+        perform: (...[being, job, start]: Parameters<typeof perform>) =>
+          job.type === "sample"
+            ? Effect.suspend(() => {
+                begun++
+                return Effect.andThen(Effect.sleep("6 minutes"), Effect.die(new Error("it breaks")))
+              })
+            : perform(being, job, start)
+      })
+      yield* node.deliver(ref, { request: submit("A") })
+      for (let i = 0; i < 40; i++) yield* pass(60_000)
+      assert.strictEqual(begun, 3)
+      assert.strictEqual(wordsOf(world, ref), "user(A) turn_failed(A: turn_poisoned)")
+    })
   )
 })
 
@@ -205,39 +229,6 @@ describe("a thread at rest that cannot be loaded", () => {
       assert.isBelow(world.claims - before, 25)
     })
   )
-})
-
-describe("an inbox row for a thread that was set aside, and that breaks over being given up", () => {
-  it.effect("is tried less and less often, and stays", () =>
-    Effect.gen(function* () {
-      const { mend, node, ref, world } = yield* unloadable()
-      yield* pass(120_000)
-      mend()
-      whenPreparing(node, "poison", () => Effect.die(new Error("it breaks")))
-      yield* post(node, ref, submit("B"))
-      yield* pass(300_000)
-      const before = world.claims
-      yield* pass(600_000)
-      assert.isBelow(world.claims - before, 30)
-      assert.strictEqual(world.store.inbox.size, 1)
-    })
-  )
-})
-
-describe("an inbox row for a thread that cannot be loaded", () => {
-  for (const aside of [false, true])
-    it.effect(`is tried less and less often${aside ? ", also where the thread was set aside before" : ""}`, () =>
-      Effect.gen(function* () {
-        const { node, ref, world } = yield* unloadable()
-        if (aside) yield* pass(120_000)
-        yield* post(node, ref, submit("B"))
-        yield* pass(300_000)
-        const before = world.claims
-        yield* pass(600_000)
-        assert.isBelow(world.claims - before, 30)
-        assert.strictEqual(world.store.inbox.size, 1)
-      })
-    )
 })
 
 describe("an outcome in hand", () => {

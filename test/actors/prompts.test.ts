@@ -197,3 +197,21 @@ describe("a kept prompt", () => {
     assert.strictEqual(read(0), 1, "the first had to go")
   })
 })
+
+describe("reads of conversations", () => {
+  it("are over when whoever reads is interrupted, wherever its fiber pauses", async () => {
+    const prompts = new Prompts({ keptBytes: 1_000_000, underWayBytes: 1_000_000 }, () => Effect.never)
+    // A fiber pauses after some 2,000 steps.
+    for (let steps = 1_900; steps < 2_100; steps++) {
+      const fiber = Effect.runFork(
+        Effect.gen(function* () {
+          for (let i = 0; i < steps; i++) yield* Effect.sync(() => {})
+          yield* prompts.upTo(ref(), { from: 0, to: 10 })
+        })
+      )
+      fiber.interruptUnsafe()
+      await Effect.runPromise(Effect.exit(Fiber.join(fiber)))
+      assert.strictEqual(prompts.reading, 0)
+    }
+  })
+})

@@ -26,9 +26,9 @@ describe("the inbox", () => {
       const [a, b] = [yield* start(world), yield* start(world)]
       const [busy, other, lost] = [yield* create(a), yield* create(a), yield* create(b)]
       yield* b.deliver(lost, { request: submit("L\n/wait 3s") })
-      for (let i = 0; i < 300; i++) yield* postInput(a, busy, `m${i}`)
+      for (let i = 0; i < 400; i++) yield* postInput(a, busy, `m${i}`)
       yield* postInput(a, other, "O")
-      world.slowness = Effect.sleep("300 millis")
+      world.slowness = Effect.sleep("700 millis")
       yield* b.kill
       yield* pass(4_000)
       assert.strictEqual(rowsOf(world, other), 0)
@@ -133,6 +133,20 @@ describe("a dead node's turns", () => {
       assert.isBelow(before, 600)
       yield* pass(4_000)
       assert.isAtLeast(taken(), Math.min(600, before + 100))
+    })
+  )
+})
+
+describe("a look that hangs", () => {
+  it.effect("keeps no actor at rest in memory", () =>
+    Effect.gen(function* () {
+      const world = makeWorld()
+      const node = yield* start(world, 1_000)
+      yield* pass(1_500)
+      Object.assign(node.journal, { due: () => Effect.never })
+      for (let i = 0; i < 20; i++) yield* create(node)
+      yield* pass(3_500)
+      assert.strictEqual(node.registry.wakeable.size(), 0)
     })
   )
 })

@@ -147,11 +147,11 @@ describe("an outbox", () => {
   })
 
   describe("that pauses after a write", () => {
-    const pausing = () => {
+    const pausing = (crowd = new Crowd(Infinity)) => {
       const outbox = new Outbox(
         () => {},
         still,
-        new Crowd(Infinity),
+        crowd,
         () => 20
       )
       const writes: Array<string> = []
@@ -189,6 +189,35 @@ describe("an outbox", () => {
         writes.map(({ length }) => length),
         [5, 20_000, 7]
       )
+    })
+
+    it("refuses nothing that would have left without the pause", async () => {
+      const { next, outbox, writes } = pausing(new Crowd(0))
+      outbox.offer({ text: "first" })
+      await next()
+      assert.isTrue(outbox.offer(of(10_000)))
+      assert.isTrue(outbox.offer(of(8_000)))
+      while (writes.length < 3) await next()
+      assert.deepStrictEqual(
+        writes.map(({ length }) => length),
+        [5, 10_000, 8_000]
+      )
+      outbox.destroy()
+    })
+
+    it("pauses after each write, also after one that did not wait", async () => {
+      const { next, outbox, writes } = pausing()
+      outbox.offer({ text: "first" })
+      await next()
+      await new Promise((resolve) => setTimeout(resolve, 10))
+      const began = performance.now()
+      outbox.offer(of(20_000))
+      await next()
+      outbox.offer({ text: "third" })
+      await next()
+      assert.isAtLeast(performance.now() - began, 18)
+      assert.lengthOf(writes, 3)
+      outbox.destroy()
     })
   })
 

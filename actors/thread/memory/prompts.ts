@@ -302,15 +302,15 @@ export class Prompts {
   }
 
   private counted<A, E>(read: Effect.Effect<A, E>) {
-    return Effect.suspend(() => {
-      this.reads++
-      return Effect.ensuring(
-        read,
-        Effect.sync(() => {
-          this.reads--
-        })
-      )
-    })
+    const count = (by: number) =>
+      Effect.sync(() => {
+        this.reads += by
+      })
+    return Effect.acquireUseRelease(
+      count(1),
+      () => read,
+      () => count(-1)
+    )
   }
 
   private forget(threadId: string) {
