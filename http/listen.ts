@@ -94,6 +94,13 @@ const exact = Layer.succeed(HttpRouter.RouterConfig, {
   ignoreTrailingSlash: false
 })
 
+/**
+ * Connections that wait to be taken while the event loop is busy. Above it the kernel drops what begins a connection,
+ * and its client tries again only after a second, then after two more: Node's 511 are a burst of one hostile client.
+ * The kernel has a cap of its own (`net.core.somaxconn`, usually 4,096).
+ */
+const backlog = 4_096
+
 /** Serves routes. The HttpServer is kept visible: its address tells the port. */
 export const listen = <A, E, R>(
   routes: Layer.Layer<A, E, R>,
@@ -110,7 +117,7 @@ export const listen = <A, E, R>(
       Layer.provide([exact, Room.layerOf(peers.open, { ...roomDefaults, ...room })]),
       Layer.provideMerge(leanServer),
       Layer.provideMerge(
-        NodeHttpServer.layer(start, { host, port, gracefulShutdownTimeout: `${drainSeconds} seconds` })
+        NodeHttpServer.layer(start, { host, port, backlog, gracefulShutdownTimeout: `${drainSeconds} seconds` })
       )
     )
   })

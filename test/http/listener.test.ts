@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { once } from "node:events"
+import { Worker } from "node:worker_threads"
 import { makePeers, makeServer, portOf } from "../../http/listen.ts"
 import { paceDefaults } from "../../http/Peers.ts"
 import { RateLimit } from "../../http/RateLimit.ts"
@@ -24,6 +25,27 @@ const crowded = await serving(world, RateLimit.off)
 
 const isSpan = (body: unknown): body is { readonly from: number; readonly to: number } =>
   typeof body === "object" && body !== null && "from" in body && "to" in body
+
+describe("connections that are made while the event loop is busy", () => {
+  it("wait, more than a thousand of them: none has to be tried again", async () => {
+    const { hostname, port } = new URL(patient)
+    const connected = new Int32Array(new SharedArrayBuffer(8))
+    const client = new Worker(
+      `const { connect } = require("node:net")
+      const { connected, hostname, port } = require("node:worker_threads").workerData
+      for (let i = 0; i < 1_200; i++)
+        connect(port, hostname, () => Atomics.add(connected, 0, 1)).on("error", () => {})`,
+      { eval: true, workerData: { connected, hostname, port: Number(port) } }
+    )
+    await once(client, "online")
+    // A second until the kernel would have a client try again.
+    for (const until = performance.now() + 950; performance.now() < until && Atomics.load(connected, 0) < 1_200; )
+      Atomics.wait(connected, 0, Atomics.load(connected, 0), 20)
+    const during = Atomics.load(connected, 0)
+    await client.terminate()
+    assert.strictEqual(during, 1_200)
+  })
+})
 
 describe("requests of one connection", () => {
   it("are answered in order, and each begins when the one before was answered", async () => {
