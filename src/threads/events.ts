@@ -1,10 +1,12 @@
 /**
  * Pages of a thread's log. Clients that poll are most of a busy server's statements, so reads that come
- * while others are under way share one (`batches.ts`).
+ * while others are under way share one (`batches.ts`). They take one connection at a time, and the largest of them a
+ * turn of the event loop each: pages of megabytes hold up nobody's short reads.
  *
  * A page is found by pos: seq has no index, but pos is never below it. A turn's events lie between its
  * admission and its end, two look-ups by `once`, since turns never interleave.
  */
+import { setImmediate } from "node:timers/promises"
 import { Effect } from "effect"
 import { fromUuid, isIdOf } from "../domain/ids.ts"
 import { limits } from "../domain/limits.ts"
@@ -53,6 +55,9 @@ interface Row {
 /** Events that pages of one statement may have together. */
 const mostRows = 2_000
 
+/** Pages of more leave others a turn of the event loop behind them. */
+const largeBytes = 64 * 1024
+
 /** PostgreSQL's largest integer: no log gets there. */
 const most = 2_147_483_647
 
@@ -85,13 +90,49 @@ order by q.o, e.pos ${order}`
 
 const isTurn = isIdOf("turn")
 
+/** The page that an answer's rows are; undefined where there is no such thread. */
+const pageOf = (
+  { limit, threadId }: EventQuery,
+  rows: ReadonlyArray<Row> | undefined
+): { readonly texts: EventTexts; readonly bytes: number } | undefined => {
+  const [first] = rows ?? []
+  if (rows === undefined || first === undefined) return undefined
+  const events: Array<string> = []
+  let [bytes, seq] = [0, 0]
+  let position: number | undefined
+  let last = 0
+  for (const row of rows) {
+    if (row.pos === null) continue
+    const text = eventText(threadId, { ...row, turn: fromUuid("turn", row.turn), ...readEvent(row.event) })
+    bytes += Buffer.byteLength(text)
+    if (events.length === limit || (events.length > 0 && bytes > limits.pageBytes)) {
+      position = last
+      break
+    }
+    events.push(text)
+    last = row.pos
+    seq = row.seq
+  }
+  return { texts: { events, position, lastSeq: first.last, seq }, bytes }
+}
+
 export const threadEvents = (database: Database["Service"]) => {
+  let before: Promise<unknown> = Promise.resolve()
+  /** One statement at a time: pages of megabytes leave the connections to what is read of others. */
+  const read = (statement: Parameters<typeof database.query>[0]) => {
+    const rows = before.then(() => database.query<Row>(statement))
+    before = rows.then(
+      () => {},
+      () => {}
+    )
+    return rows
+  }
   const reader = (order: "asc" | "desc", ofTurn: boolean) => {
     const name = `events ${order}${ofTurn ? " of turn" : ""}`
     const text = textOf(order, ofTurn)
     return batched<EventQuery, EventTexts | undefined, DatabaseUnavailable>({
       max: 64,
-      // Ten of the largest pages are megabytes: what is asked beside them would wait for all.
+      // Twenty of the largest pages are megabytes: what is asked beside them would wait for all.
       size: { of: ({ limit }) => limit, most: mostRows },
       lanes: 2,
       run: async (requests) => {
@@ -99,7 +140,7 @@ export const threadEvents = (database: Database["Service"]) => {
         const turns = queries.map(({ turnId = "" }) => (isTurn(turnId) ? turnId : null))
         let rows: ReadonlyArray<Row>
         try {
-          rows = await database.query<Row>({
+          rows = await read({
             name,
             text,
             values: [
@@ -123,39 +164,13 @@ export const threadEvents = (database: Database["Service"]) => {
           for (const { answer } of requests) answer(Effect.fail(new DatabaseUnavailable({ operation: name, cause })))
           return
         }
-        const pages = requests.map(
-          ():
-            | { events: Array<string>; bytes: number; pos: number; seq: number; more: boolean; lastSeq: number }
-            | undefined => undefined
-        )
-        for (const row of rows) {
-          const query = queries[row.o]!
-          const page = pages[row.o] ?? { events: [], bytes: 0, pos: 0, seq: 0, more: false, lastSeq: row.last }
-          pages[row.o] = page
-          if (row.pos === null || page.more) continue
-          const text = eventText(query.threadId, { ...row, turn: fromUuid("turn", row.turn), ...readEvent(row.event) })
-          page.bytes += Buffer.byteLength(text)
-          if (page.events.length === query.limit || (page.events.length > 0 && page.bytes > limits.pageBytes)) {
-            page.more = true
-            continue
-          }
-          page.events.push(text)
-          page.pos = row.pos
-          page.seq = row.seq
+        const found = Map.groupBy(rows, ({ o }) => o)
+        for (const [o, { answer, item }] of requests.entries()) {
+          const page = pageOf(item, found.get(o))
+          answer(Effect.succeed(page?.texts))
+          // Whoever asks something small does not wait for twenty of them.
+          if ((page?.bytes ?? 0) > largeBytes) await setImmediate()
         }
-        requests.forEach(({ answer }, o) => {
-          const page = pages[o]
-          answer(
-            Effect.succeed(
-              page && {
-                events: page.events,
-                position: page.more ? page.pos : undefined,
-                lastSeq: page.lastSeq,
-                seq: page.seq
-              }
-            )
-          )
-        })
       }
     })
   }
