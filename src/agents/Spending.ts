@@ -9,6 +9,7 @@ import type { BudgetWindow } from "../domain/thread.ts"
 import { dollars } from "../domain/usage.ts"
 import { Lease } from "../journal/Lease.ts"
 import { Database, type DatabaseUnavailable } from "../database/Database.ts"
+import { makeSharing } from "../database/sharing.ts"
 
 export interface Spend {
   /** USD that the thread's agent spent in the window. */
@@ -57,6 +58,7 @@ export class Spending extends Context.Service<
       const database = yield* Database
       const lease = yield* Lease
       const held = new LRUCache<string, Spend>({ max: heldAgents })
+      const sharing = makeSharing<Spend, DatabaseUnavailable>()
 
       const read = Effect.fnUntraced(function* (workspace: string, agentId: string, window: BudgetWindow) {
         const at = Math.floor(lease.now())
@@ -68,8 +70,7 @@ export class Spending extends Context.Service<
           values: [toUuid(workspace), toUuid(agentId), since]
         })
         const spend: Spend = { spent: dollars(rows[0]?.spent ?? 0), window, at }
-        const key = workspace + agentId
-        held.set(key, spend)
+        held.set(workspace + agentId, spend)
         return spend
       })
 
@@ -102,7 +103,7 @@ export class Spending extends Context.Service<
           const known = held.get(workspace + agentId)
           return known !== undefined && known.window === window && lease.now() - known.at < freshMs
             ? Effect.succeed(known)
-            : read(workspace, agentId, window)
+            : sharing.ask(`${workspace}${agentId} ${window}`, read(workspace, agentId, window), () => {})
         }
       })
     })

@@ -1,7 +1,8 @@
 /** Agents with their resolved profiles, as far as they are held in memory: Y1 and Y3 of Directory.ts. */
-import { Deferred, Effect, Exit } from "effect"
+import { Effect } from "effect"
 import { LRUCache } from "lru-cache"
 import type { Database, DatabaseUnavailable } from "../database/Database.ts"
+import { makeSharing } from "../database/sharing.ts"
 import type { CompactionSettings } from "../domain/compactionSettings.ts"
 import type { Hook } from "../domain/hook.ts"
 import { fromUuid, toUuid } from "../domain/ids.ts"
@@ -117,7 +118,7 @@ export const makeAgentCache = (database: Database["Service"]) => {
     { max: heldAgents }
   )
   const versions = new LRUCache<string, ResolvedProfile>({ max: heldVersions })
-  const asking = new Map<string, Deferred.Deferred<AgentView | undefined, DatabaseUnavailable>>()
+  const sharing = makeSharing<AgentView | undefined, DatabaseUnavailable>()
   const keyOf = (workspace: string, id: string) => workspace + id
 
   /** A version is read once, however many agents follow it. */
@@ -133,47 +134,32 @@ export const makeAgentCache = (database: Database["Service"]) => {
     return held?.workspace === workspace && held.until > performance.now() ? held.view : undefined
   }
 
-  const ask = Effect.fnUntraced(function* (workspace: string, agentId: string) {
-    const key = keyOf(workspace, agentId)
-    const others = asking.get(key)
-    if (others) return yield* Deferred.await(others)
-    const answer = Deferred.makeUnsafe<AgentView | undefined, DatabaseUnavailable>()
-    asking.set(key, answer)
-    const began = performance.now()
-    // Of nobody who asks: whoever is first may leave, and the others wait for the same answer.
-    yield* database
-      .read<Row>({ name: "directory_agent", text: oneAgent, values: [toUuid(workspace), toUuid(agentId)] })
-      .pipe(
-        Effect.map(
-          ([row]) =>
-            row && viewOf(agentId, row, hold(workspace, fromUuid("profile", row.profile), row.version, row.content))
-        ),
-        Effect.onExit((exit) =>
-          Effect.sync(() => {
-            if (asking.get(key) === answer) {
-              // else forgotten meanwhile (Y3)
-              asking.delete(key)
-              if (Exit.isSuccess(exit) && exit.value)
-                agents.set(agentId, { workspace, view: exit.value, until: began + freshMs })
-            }
-            Deferred.doneUnsafe(answer, exit)
-          })
-        ),
-        Effect.forkDetach
-      )
-    return yield* Deferred.await(answer)
-  })
+  const ask = (workspace: string, agentId: string) =>
+    Effect.suspend(() => {
+      const began = performance.now()
+      const read = database
+        .read<Row>({ name: "directory_agent", text: oneAgent, values: [toUuid(workspace), toUuid(agentId)] })
+        .pipe(
+          Effect.map(
+            ([row]) =>
+              row && viewOf(agentId, row, hold(workspace, fromUuid("profile", row.profile), row.version, row.content))
+          )
+        )
+      return sharing.ask(keyOf(workspace, agentId), read, (view) => {
+        if (view !== undefined) agents.set(agentId, { workspace, view, until: began + freshMs })
+      })
+    })
 
   const forget = (workspace: string, agentId: string) => {
     agents.delete(agentId)
-    asking.delete(keyOf(workspace, agentId))
+    sharing.forget(keyOf(workspace, agentId))
   }
 
   // Rare enough to look at all: a profile is written by a person.
   const forgetProfile = (workspace: string, profileId: string) => {
     for (const [agentId, held] of agents)
       if (held.workspace === workspace && held.view.profileId === profileId) agents.delete(agentId)
-    asking.clear()
+    sharing.forgetAll()
   }
 
   const profile = Effect.fnUntraced(function* (workspace: string, profileId: string, version: number) {
@@ -201,7 +187,7 @@ export const makeAgentCache = (database: Database["Service"]) => {
     /** Forgets all agents. Versions of profiles never change. */
     clear: () => {
       agents.clear()
-      asking.clear()
+      sharing.forgetAll()
     }
   }
 }
