@@ -116,7 +116,7 @@ const pageOf = (
   return { texts: { events, position, lastSeq: first.last, seq }, bytes }
 }
 
-export const threadEvents = (database: Database["Service"]) => {
+export const threadEvents = (database: Pick<Database["Service"], "query">) => {
   let before: Promise<unknown> = Promise.resolve()
   /** One statement at a time: pages of megabytes leave the connections to what is read of others. */
   const read = (statement: Parameters<typeof database.query>[0]) => {
