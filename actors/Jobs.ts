@@ -148,7 +148,7 @@ export const makeJobs = <
       // Unless it was stopped or cut off meanwhile.
       if (desk.tasks.get(name) === task) {
         if (end === undefined) {
-          fork(Effect.logError("a job broke", broke).pipe(Effect.annotateLogs({ job: name })))
+          fork(Effect.logError("a job broke", broke ?? "it was interrupted").pipe(Effect.annotateLogs({ job: name })))
           if (place.hasBegun) desk.tasks.set(name, { state: "cut" })
           else desk.tasks.delete(name)
           // Nobody has stopped it, and its outcome will never come: the actor leaves, and is taken up again.

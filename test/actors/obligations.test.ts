@@ -3,7 +3,7 @@
  * of actors/obligations.ts, D1 to D5 of actors/Jobs.ts, R1 of actors/Registry.ts).
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber } from "effect"
+import { Deferred, Effect, Fiber, Logger } from "effect"
 import { Unreachable } from "../../actors/Actor.ts"
 import type { ThreadRequest } from "../../actors/thread/requests.ts"
 import { type ActorRef, JournalUnavailable } from "../../src/journal/Journal.ts"
@@ -310,8 +310,10 @@ describe("an actor that waits and could not be given back", () => {
 })
 
 describe("a job that ends without an outcome, and that nobody has stopped", () => {
-  it.effect("is begun anew long before its turn would time out", () =>
-    Effect.gen(function* () {
+  it.effect("is begun anew long before its turn would time out, and told of in the log", () => {
+    const said: Array<unknown> = []
+    const logger = Logger.make(({ message }) => void said.push(...(Array.isArray(message) ? message : [message])))
+    return Effect.gen(function* () {
       const { node, ref, world } = yield* reachable()
       const { perform } = node.kind
       let begun = 0
@@ -321,8 +323,9 @@ describe("a job that ends without an outcome, and that nobody has stopped", () =
       yield* node.deliver(ref, { request: submit("A") })
       yield* pass(3_000)
       assert.strictEqual(wordsOf(world, ref), "user(A) assistant(A) turn_completed(A)")
-    })
-  )
+      assert.strictEqual(said.filter((line) => line === "a job broke").length, 1)
+    }).pipe(Effect.provide(Logger.layer([logger])))
+  })
 })
 
 describe("a node that leaves", () => {
