@@ -8,12 +8,6 @@ import { getHeapStatistics, setFlagsFromString } from "node:v8"
 // Before the flags: V8 does not take at the next start what was compiled with other ones.
 flushCompileCache()
 
-// V8 optimizes a function after a hundred calls instead of three thousand, and twenty after it has met a new kind of
-// object instead of five hundred. With its defaults a quarter of a busy server's time was spent in half-optimized code
-// after half a minute of load (docs/benchmarks.md).
-setFlagsFromString("--invocation-count-for-turbofan=100")
-setFlagsFromString("--minimum-invocations-after-ic-update=20")
-
 // The old generation is collected when it has grown by seven tenths. V8 waits longer: three hundred megabytes of
 // garbage for a hundred and twenty that live (docs/benchmarks.md). The memory goes to a young generation of twice the
 // size, which only who starts Node can set: the scripts of package.json, docker-compose.yml.
@@ -36,3 +30,29 @@ setFlagsFromString("--no-allocation-site-pretenuring")
 // every thirty-two megabytes of buffers, whatever the heap holds: beside a client that sends megabytes to be refused,
 // one every two seconds, each of which takes a quarter of a second from those who share the cores.
 setFlagsFromString("--external-memory-accounted-in-global-limit")
+
+/** How much of a core this thread uses, in the second before, from which on the engine compiles eagerly. */
+const eagerShare = 0.5
+const lookMs = 1_000
+
+const optimizeAfter = (calls: number, callsAfterUpdate: number) => {
+  setFlagsFromString(`--invocation-count-for-turbofan=${calls}`)
+  setFlagsFromString(`--minimum-invocations-after-ic-update=${callsAfterUpdate}`)
+}
+
+// While this thread has most of a core, V8 optimizes a function after a hundred calls instead of three thousand, and
+// twenty after it has met a new kind of object instead of five hundred: with its defaults a quarter of a busy server's
+// time was spent in half-optimized code after half a minute of load. A node that has less to do, or shares its cores,
+// calls what was compiled too seldom for it to pay, and its compiler takes as much of the cores as the node itself,
+// from other nodes and the database too: there V8's defaults stay (docs/benchmarks.md).
+let before = { at: performance.now(), cpu: process.threadCpuUsage() }
+let eager = false
+setInterval(() => {
+  const { system, user } = process.threadCpuUsage(before.cpu)
+  const busy = (system + user) / 1_000 > eagerShare * (performance.now() - before.at)
+  before = { at: performance.now(), cpu: process.threadCpuUsage() }
+  if (busy === eager) return
+  eager = busy
+  if (eager) optimizeAfter(100, 20)
+  else optimizeAfter(3_000, 500)
+}, lookMs).unref()
