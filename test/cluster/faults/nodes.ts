@@ -13,6 +13,7 @@ import {
   takeoversFrom,
   unfinishedOf
 } from "../measures.ts"
+import { calm } from "../workload.ts"
 import { extraCalls, inFlight, some, takeover } from "./bars.ts"
 
 export const kill: Fault = {
@@ -127,6 +128,7 @@ export const moment = async (cluster: Cluster) => ({ wall: await databaseNow(clu
 
 export const term: Fault = {
   name: "SIGTERM of a node",
+  workload: calm,
   bar: "longest silence ≤ 2 s; no request fails after one retry",
   inject: async ({ cluster, random, sleep }) => {
     const node = some(cluster.pick(random))
@@ -139,26 +141,33 @@ export const term: Fault = {
   }
 }
 
+const restartAll: Fault["inject"] = async ({ cluster, sleep }) => {
+  const from = await moment(cluster)
+  const codes: Array<unknown> = []
+  for (const node of cluster.nodes) {
+    codes.push(await node.leave())
+    await node.start()
+    await sleep(2_000)
+  }
+  const to = await moment(cluster)
+  return (run) =>
+    handOver(cluster, run, from, to, codes.every((code) => code === 0) ? `${codes.length} nodes restarted` : undefined)
+}
+
 export const rolling: Fault = {
   name: "rolling restart of all nodes",
+  workload: calm,
   bar: "longest silence ≤ 2 s; no request fails after one retry",
-  inject: async ({ cluster, sleep }) => {
-    const from = await moment(cluster)
-    const codes: Array<unknown> = []
-    for (const node of cluster.nodes) {
-      codes.push(await node.leave())
-      await node.start()
-      await sleep(2_000)
-    }
-    const to = await moment(cluster)
-    return (run) =>
-      handOver(
-        cluster,
-        run,
-        from,
-        to,
-        codes.every((code) => code === 0) ? `${codes.length} nodes restarted` : undefined
-      )
+  inject: restartAll
+}
+
+/** Of a machine that may have no CPU left for it: how long it takes is the machine's. */
+export const rollingLoaded: Fault = {
+  name: "rolling restart of all nodes, with all clients",
+  bar: "no violation",
+  inject: async (scene) => {
+    const judge = await restartAll(scene)
+    return async (run) => ({ ...(await judge(run)), figures: [] })
   }
 }
 
