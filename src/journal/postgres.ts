@@ -2,7 +2,8 @@
  * The journal that lasts: PostgreSQL keeps J1 to J6 with one statement an append.
  *
  * Appends go through `appends.ts`, claims through `claims.ts`, loads through `loads.ts`, moments through `agenda.ts`,
- * stored commands through `inbox.ts`; here is what is left: setting aside, whole logs, idempotency keys, attributes.
+ * stored commands through `inbox.ts`, lookups of keys and attributes through `lookups.ts`; here is what is left:
+ * setting aside, whole logs, kept answers.
  */
 import { Effect, Layer } from "effect"
 import { toUuid } from "../domain/ids.ts"
@@ -14,7 +15,7 @@ import { makeInbox } from "./inbox.ts"
 import { Journal, JournalUnavailable, type KindNouns } from "./Journal.ts"
 import { Lease } from "./Lease.ts"
 import { loads } from "./loads.ts"
-import { long } from "../database/shorthand.ts"
+import { lookups } from "./lookups.ts"
 import { storedInput } from "./storedInput.ts"
 import { wholeLog } from "./wholeLog.ts"
 
@@ -23,12 +24,6 @@ const quarantining = `update heads t set status = 'failed', runnable_at = null, 
   touched = floor(extract(epoch from g.at) / 60)
 from (select greatest(h.updated_at, clock_timestamp()) as at from heads h where h.id = $2) g
 where t.id = $2 and t.workspace = $1 and t.epoch = $3 and t.owner = $4`
-
-const describing = `select attributes, version from heads where id = $2 and workspace = $1`
-
-const keeping = `select scope, fingerprint, status, body from idempotency where workspace = $1 and scope = $2 and
-  created_at >
-  now() - interval '24 hours'`
 
 const keepingAlone = `insert into idempotency (workspace, scope, created_at, status, fingerprint, body) values ($1, $2,
   now(), $3, $4, $5)
@@ -54,6 +49,7 @@ export const layerPostgres = (options: JournalOptions = {}) =>
       const kinds = new Map<string, KindNouns>()
       const claim = claims(database, kinds)
       const agenda = makeAgenda(database, lease.incarnation, kinds)
+      const { attributes, key } = lookups(database)
       const inbox = makeInbox(database, lease.incarnation, kinds)
 
       return Journal.of({
@@ -76,14 +72,7 @@ export const layerPostgres = (options: JournalOptions = {}) =>
               values: [toUuid(workspace), toUuid(id), epoch, toUuid(lease.incarnation())]
             })
           ).pipe(Effect.asVoid),
-        key: (workspace, scope) =>
-          unavailable(
-            database.read<{ scope: string; fingerprint: string; status: number; body: string }>({
-              name: "key",
-              text: keeping,
-              values: [toUuid(workspace), scope]
-            })
-          ).pipe(Effect.map((rows) => rows[0])),
+        key,
         keep: (workspace, { body, fingerprint, scope, status }) =>
           unavailable(
             database.read({
@@ -92,14 +81,7 @@ export const layerPostgres = (options: JournalOptions = {}) =>
               values: [toUuid(workspace), scope, status, fingerprint, body]
             })
           ).pipe(Effect.map((rows) => rows.length > 0)),
-        attributes: ({ id, workspace }) =>
-          unavailable(
-            database.read<{ attributes: string; version: number }>({
-              name: "attributes",
-              text: describing,
-              values: [toUuid(workspace), toUuid(id)]
-            })
-          ).pipe(Effect.map(([row]) => row && { text: long(row.attributes), version: row.version })),
+        attributes,
         input: (actor, inputId) => unavailable(storedInput(database, actor, inputId)),
         post: (row, kept) => unavailable(inbox.post(row, kept)),
         inbox: (wanted) => unavailable(inbox.inbox(wanted)),

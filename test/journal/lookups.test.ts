@@ -1,0 +1,96 @@
+/** Idempotency keys and attributes that many commands ask for at once. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import type { QueryResultRow } from "pg"
+import { freshId } from "../../src/seed.ts"
+import { toUuid } from "../../src/domain/ids.ts"
+import { sql } from "kysely"
+import type { Database } from "../../src/database/Database.ts"
+import { JournalUnavailable } from "../../src/journal/Journal.ts"
+import { lookups } from "../../src/journal/lookups.ts"
+import { makeAgent, makeThread } from "../http/threadFixture.ts"
+import { sharedServer } from "../setup/server.ts"
+
+const server = await sharedServer()
+const { alpha, beta } = server.workspaces
+
+type Ask = Pick<Database["Service"], "query">["query"]
+
+/** The lookups, and how many statements they took, at most how many of them at once. */
+const counted = (ask: Ask = server.database.query) => {
+  const count = { statements: 0, now: 0, most: 0 }
+  const query = async <Row extends QueryResultRow>(statement: Parameters<Ask>[0]) => {
+    count.statements++
+    count.most = Math.max(count.most, ++count.now)
+    return await ask<Row>(statement).finally(() => count.now--)
+  }
+  return { ...lookups({ query }), count }
+}
+
+const together = <A, E>(asked: ReadonlyArray<Effect.Effect<A, E>>) =>
+  Effect.runPromise(Effect.all(asked, { concurrency: "unbounded" }))
+
+const keep = (workspace: string, scope: string, age: string) =>
+  server.runtime.runPromise(
+    Effect.orDie(
+      server.database.run("test", (db) =>
+        sql`insert into idempotency (workspace, scope, created_at, status, fingerprint, body)
+          values (${toUuid(workspace)}, ${scope}, now() - ${age}::interval, 201, ${`f ${scope}`}, ${`b ${scope}`})`.execute(
+          db
+        )
+      )
+    )
+  )
+
+describe("a burst of lookups", () => {
+  it("of keys is a statement of sixty-four, one after the other, each with its own answer", async () => {
+    const name = freshId("key")
+    const scopes = Array.from({ length: 100 }, (_, i) => `${name} ${i}`)
+    for (const scope of scopes.filter((_, i) => i % 3 === 0)) await keep(alpha, scope, "1 hour")
+    const { count, key } = counted()
+    const rows = await together(scopes.map((scope) => key(alpha, scope)))
+    assert.deepStrictEqual(
+      rows,
+      scopes.map((scope, i) =>
+        i % 3 === 0 ? { body: `b ${scope}`, fingerprint: `f ${scope}`, scope, status: 201 } : undefined
+      )
+    )
+    assert.strictEqual(count.statements, 2)
+    assert.strictEqual(count.most, 1)
+  })
+
+  it("finds no key of another workspace, and none that is older than a day", async () => {
+    const [young, old] = [freshId("key"), freshId("key")]
+    await keep(alpha, young, "23 hours 59 minutes")
+    await keep(alpha, old, "24 hours 1 second")
+    const { key } = counted()
+    const [own, foreign, late] = await together([key(alpha, young), key(beta, young), key(alpha, old)])
+    assert.strictEqual(own?.scope, young)
+    assert.isUndefined(foreign)
+    assert.isUndefined(late)
+  })
+
+  it("of attributes is a statement too; an actor of another workspace has none", async () => {
+    const id = await makeThread(server.alpha, await makeAgent(server.alpha))
+    const { attributes, count } = counted()
+    const mine = { kind: "thread", workspace: alpha, id }
+    const asked = Array.from({ length: 30 }, (_, i) => (i % 2 === 0 ? mine : { ...mine, workspace: beta }))
+    const rows = await together(asked.map((actor) => attributes(actor)))
+    for (const [i, row] of rows.entries()) {
+      if (i % 2 === 0) assert.strictEqual(row?.version, 1)
+      else assert.isUndefined(row)
+    }
+    assert.strictEqual(count.statements, 1)
+  })
+
+  it("fails for all who asked while the database is away, and asks anew for the next", async () => {
+    let away = true
+    const { key } = counted((statement) =>
+      away ? Promise.reject(new Error("Connection terminated unexpectedly")) : server.database.query(statement)
+    )
+    const failures = await together(Array.from({ length: 3 }, () => Effect.flip(key(alpha, freshId("key")))))
+    for (const failure of failures) assert.instanceOf(failure, JournalUnavailable)
+    away = false
+    assert.deepStrictEqual(await together([key(alpha, freshId("key"))]), [undefined])
+  })
+})
