@@ -1,7 +1,7 @@
 /**
  * What is asked one at a time, of an idempotency key or of an actor's attributes, in groups: a burst of commands of one
- * client is one statement, and holds up nobody else's reads. One statement of each is under way, so that one of the three
- * connections for reads is left to others.
+ * client is one statement, and holds up nobody else's reads. One statement of each is under way, so that one of the
+ * three connections for reads is left to others.
  */
 import { Effect } from "effect"
 import { toUuid } from "../domain/ids.ts"
