@@ -6,9 +6,11 @@
  * C2. No statement runs longer than 5 s or waits longer than 2 s for a lock, and no caller waits
  *     longer than 2 s for a connection: it gets `DatabaseUnavailable`.
  *     Readers of whole logs take turns instead, one for each of their connections and for as long as it
- *     needs; whoever has waited for 20 s gets the same failure.
+ *     needs; whoever has waited for 20 s gets the same failure. Pages of events are read by one statement after
+ *     the other, and wait for each other as long as that takes (threads/events.ts).
  * C3. Requests of one workspace never have all connections of a kind: the last is left to others (tenants.ts).
- *     They wait for each other for up to 10 s.
+ *     They wait for each other for up to 10 s. What is asked in groups, of all workspaces together (claims, loads,
+ *     lookups, pages of events), has one or two statements of each kind under way, and no such turns.
  * C4. A lost connection fails what ran on it and nothing else; the next statement connects again.
  */
 import { Context, Data, Effect, Layer, Redacted, Semaphore } from "effect"

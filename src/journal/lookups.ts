@@ -1,7 +1,11 @@
 /**
- * What is asked one at a time, of an idempotency key or of an actor's attributes, in groups: a burst of commands of one
- * client is one statement, and holds up nobody else's reads. One statement of each is under way, so that one of the
- * three connections for reads is left to others.
+ * What is asked one at a time, of an idempotency key or of an actor's attributes, in groups: a burst of a hundred
+ * commands is two statements, and not a hundred in front of everybody else's reads.
+ *
+ * Q1. One statement of each kind is under way, of at most 64 lookups, with at most a mebibyte of texts unless one alone
+ *     has more.
+ * Q2. Whoever has waited for two seconds before its statement begins is told that the journal is unavailable, as who
+ *     waits for a connection is.
  */
 import { Effect } from "effect"
 import { toUuid } from "../domain/ids.ts"
@@ -10,74 +14,121 @@ import { type Database, isUnavailable, type Statement } from "../database/Databa
 import { long } from "../database/shorthand.ts"
 import { type ActorRef, type Attributes, type IdempotencyRow, JournalUnavailable } from "./Journal.ts"
 
-// `limit 1` has each looked up by itself, however PostgreSQL plans for a table that it knows nothing of yet.
-const keeping = `select a.o::int as o, i.scope, i.fingerprint, i.status, i.body
-from unnest($1::uuid[], $2::text[]) with ordinality as a (workspace, scope, o)
-cross join lateral (select scope, fingerprint, status, body from idempotency
-  where workspace = a.workspace and scope = a.scope and created_at > now() - interval '24 hours' limit 1) i`
+const most = 64
+const mostBytes = 1024 * 1024
+const usualPatienceMs = 2_000
 
-const describing = `select a.o::int as o, h.attributes, h.version
-from unnest($1::uuid[], $2::uuid[]) with ordinality as a (workspace, id, o)
-cross join lateral (select attributes, version from heads where id = a.id and workspace = a.workspace limit 1) h`
+/**
+ * Those of `found` (o, its columns, and a text) whose texts have room together, and the first in any case; of the
+ * others the text is null (Q1).
+ */
+const withRoom = (columns: string, text: string, found: string) =>
+  `select o, ${columns}, case when bytes <= ${mostBytes} or n = 1 then ${text} end as ${text}
+from (select f.*, row_number() over (order by o) as n, sum(octet_length(${text})) over (order by o) as bytes
+  from (${found}) f) g`
+
+// `limit 1` has each looked up by itself, however PostgreSQL plans for a table that it knows nothing of yet.
+const keeping = withRoom(
+  "scope, fingerprint, status",
+  "body",
+  `select a.o::int as o, i.scope, i.fingerprint, i.status, i.body
+  from unnest($1::uuid[], $2::text[]) with ordinality as a (workspace, scope, o)
+  cross join lateral (select scope, fingerprint, status, body from idempotency
+    where workspace = a.workspace and scope = a.scope and created_at > now() - interval '24 hours' limit 1) i`
+)
+
+const describing = withRoom(
+  "version",
+  "attributes",
+  `select a.o::int as o, h.attributes, h.version
+  from unnest($1::uuid[], $2::uuid[]) with ordinality as a (workspace, id, o)
+  cross join lateral (select attributes, version from heads where id = a.id and workspace = a.workspace limit 1) h`
+)
 
 /** `o`: the place in the group, counted from 1. */
 interface Place {
   readonly o: number
 }
 
+interface Asked<In> {
+  readonly item: In
+  /** Monotonic milliseconds. */
+  readonly since: number
+}
+
+interface Lookup<In, Row, A> {
+  readonly statementOf: (items: ReadonlyArray<In>) => Statement
+  /** `later`: its text had no room, and is asked for again. */
+  readonly read: (row: Row) => A | "later"
+}
+
+type Answer<A> = A | undefined
+
 /** Each asked in a group; undefined where there is no row. */
 const lookup = <In, Row extends Place, A>(
   { query }: Pick<Database["Service"], "query">,
-  max: number,
-  statementOf: (items: ReadonlyArray<In>) => Statement,
-  read: (row: Row) => A
-) =>
-  batched<In, A | undefined, JournalUnavailable>({
-    max,
+  patienceMs: number,
+  { read, statementOf }: Lookup<In, Row, A>
+) => {
+  type Request = Batched<Asked<In>, Answer<A>, JournalUnavailable>
+
+  const fail = (requests: ReadonlyArray<Request>, cause: unknown) => {
+    for (const { answer } of requests) answer(Effect.fail(new JournalUnavailable({ cause })))
+  }
+
+  /** Answers those whose texts had room; the rest. */
+  const look = async (requests: ReadonlyArray<Request>) => {
+    const rows = await query<Row>(statementOf(requests.map(({ item }) => item.item)))
+    const found = new Map(rows.map((row) => [row.o, row]))
+    return requests.filter(({ answer }, i) => {
+      const row = found.get(i + 1)
+      const text = row && read(row)
+      if (text === "later") return true
+      answer(Effect.succeed(text))
+      return false
+    })
+  }
+
+  const ask = batched<Asked<In>, Answer<A>, JournalUnavailable>({
+    max: most,
     lanes: 1,
-    run: async (requests: ReadonlyArray<Batched<In, A | undefined, JournalUnavailable>>) => {
+    run: async (requests) => {
+      const now = performance.now()
+      const late = requests.filter(({ item }) => now - item.since > patienceMs)
+      fail(late, new Error(`the lookups before it took more than ${patienceMs} ms`))
+      let open = requests.filter((request) => !late.includes(request))
       try {
-        const rows = await query<Row>(statementOf(requests.map(({ item }) => item)))
-        const found = new Map(rows.map((row) => [row.o, row]))
-        requests.forEach(({ answer }, i) => {
-          const row = found.get(i + 1)
-          answer(Effect.sync(() => row && read(row)))
-        })
+        while (open.length > 0) open = await look(open)
       } catch (cause) {
         if (!isUnavailable(cause)) throw cause
-        for (const { answer } of requests) answer(Effect.fail(new JournalUnavailable({ cause })))
+        fail(open, cause)
       }
     }
   })
+  return (item: In) => Effect.suspend(() => ask({ item, since: performance.now() }))
+}
 
-export const lookups = (database: Pick<Database["Service"], "query">) => {
-  const keyOf = lookup(
-    database,
-    64,
-    (keys: ReadonlyArray<{ readonly workspace: string; readonly scope: string }>) => ({
+type KeyRow = Place & Omit<IdempotencyRow, "body"> & { readonly body: string | null }
+type AttributesRow = Place & { readonly attributes: string | null; readonly version: number }
+
+export const lookups = (database: Pick<Database["Service"], "query">, patienceMs = usualPatienceMs) => {
+  const keyOf = lookup(database, patienceMs, {
+    statementOf: (keys: ReadonlyArray<{ readonly workspace: string; readonly scope: string }>) => ({
       name: "keys",
       text: keeping,
       values: [keys.map(({ workspace }) => toUuid(workspace)), keys.map(({ scope }) => scope)]
     }),
-    ({ body, fingerprint, scope, status }: Place & IdempotencyRow): IdempotencyRow => ({
-      body,
-      fingerprint,
-      scope,
-      status
-    })
-  )
-  const attributesOf = lookup(
-    database,
-    64,
-    (actors: ReadonlyArray<ActorRef>) => ({
+    read: ({ body, fingerprint, scope, status }: KeyRow): IdempotencyRow | "later" =>
+      body === null ? "later" : { body, fingerprint, scope, status }
+  })
+  const attributesOf = lookup(database, patienceMs, {
+    statementOf: (actors: ReadonlyArray<ActorRef>) => ({
       name: "attributes",
       text: describing,
       values: [actors.map(({ workspace }) => toUuid(workspace)), actors.map(({ id }) => toUuid(id))]
     }),
-    ({ attributes, version }: Place & { readonly attributes: string; readonly version: number }): Attributes => ({
-      text: long(attributes),
-      version
-    })
-  )
+    read: ({ attributes, version }: AttributesRow): Attributes | "later" =>
+      attributes === null ? "later" : { text: long(attributes), version }
+  })
   return { key: (workspace: string, scope: string) => keyOf({ workspace, scope }), attributes: attributesOf }
 }

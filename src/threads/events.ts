@@ -118,7 +118,7 @@ const pageOf = (
 
 export const threadEvents = (database: Pick<Database["Service"], "query">) => {
   let before: Promise<unknown> = Promise.resolve()
-  /** One statement at a time: pages of megabytes leave the connections to what is read of others. */
+  /** One statement at a time: pages of megabytes leave the other connections to what else is read. */
   const read = (statement: Parameters<typeof database.query>[0]) => {
     const rows = before.then(() => database.query<Row>(statement))
     before = rows.then(

@@ -43,12 +43,12 @@ export interface WorkloadOptions {
 }
 
 /**
- * Two fifths of the clients. The whole takes all that two slow cores have, and turns are silent for seconds there while
+ * Fewer clients, by half. All of them take whatever two slow cores have, and turns are silent for seconds there while
  * nothing is wrong: what a handover costs is measured where there is CPU for it.
  */
 export const calm: Partial<WorkloadOptions> = {
   users: 24,
-  probers: 5,
+  probers: 9,
   sleepers: 3,
   chargers: 3,
   openers: 3,

@@ -1,4 +1,5 @@
 /** Idempotency keys and attributes that many commands ask for at once. */
+import { setTimeout } from "node:timers/promises"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { QueryResultRow } from "pg"
@@ -17,27 +18,25 @@ const { alpha, beta } = server.workspaces
 type Ask = Pick<Database["Service"], "query">["query"]
 
 /** The lookups, and how many statements they took, at most how many of them at once. */
-const counted = (ask: Ask = server.database.query) => {
+const counted = (ask: Ask = server.database.query, patienceMs?: number) => {
   const count = { statements: 0, now: 0, most: 0 }
   const query = async <Row extends QueryResultRow>(statement: Parameters<Ask>[0]) => {
     count.statements++
     count.most = Math.max(count.most, ++count.now)
     return await ask<Row>(statement).finally(() => count.now--)
   }
-  return { ...lookups({ query }), count }
+  return { ...lookups({ query }, patienceMs), count }
 }
 
 const together = <A, E>(asked: ReadonlyArray<Effect.Effect<A, E>>) =>
   Effect.runPromise(Effect.all(asked, { concurrency: "unbounded" }))
 
-const keep = (workspace: string, scope: string, age: string) =>
+const keep = (workspace: string, scope: string, age: string, body = `b ${scope}`) =>
   server.runtime.runPromise(
     Effect.orDie(
       server.database.run("test", (db) =>
         sql`insert into idempotency (workspace, scope, created_at, status, fingerprint, body)
-          values (${toUuid(workspace)}, ${scope}, now() - ${age}::interval, 201, ${`f ${scope}`}, ${`b ${scope}`})`.execute(
-          db
-        )
+          values (${toUuid(workspace)}, ${scope}, now() - ${age}::interval, 201, ${`f ${scope}`}, ${body})`.execute(db)
       )
     )
   )
@@ -92,5 +91,37 @@ describe("a burst of lookups", () => {
     for (const failure of failures) assert.instanceOf(failure, JournalUnavailable)
     away = false
     assert.deepStrictEqual(await together([key(alpha, freshId("key"))]), [undefined])
+  })
+
+  it("of large answers takes as many statements as there are mebibytes, and one answer alone may have more", async () => {
+    const name = freshId("key")
+    const sizes = [400_000, 400_000, 400_000, 1_200_000, 10]
+    const bodies = sizes.map((size, i) => String(i).repeat(size))
+    for (const [i, body] of bodies.entries()) await keep(alpha, `${name} ${i}`, "1 hour", body)
+    const { count, key } = counted()
+    const rows = await together(bodies.map((_, i) => key(alpha, `${name} ${i}`)))
+    assert.isTrue(rows.every((row, i) => row?.body === bodies[i]))
+    assert.strictEqual(count.statements, 4)
+    assert.strictEqual(count.most, 1)
+  })
+
+  it("is not waited for longer than for a connection", async () => {
+    const begun = Promise.withResolvers<void>()
+    const held = Promise.withResolvers<void>()
+    const patienceMs = 50
+    const { count, key } = counted(async (statement) => {
+      begun.resolve()
+      await held.promise
+      return server.database.query(statement)
+    }, patienceMs)
+    const first = together([key(alpha, freshId("key"))])
+    await begun.promise
+    const since = performance.now()
+    const second = together([Effect.flip(key(alpha, freshId("key")))])
+    while (performance.now() - since < 2 * patienceMs) await setTimeout(5)
+    held.resolve()
+    assert.deepStrictEqual(await first, [undefined])
+    assert.instanceOf((await second)[0], JournalUnavailable)
+    assert.strictEqual(count.statements, 1)
   })
 })

@@ -1,8 +1,10 @@
 /** What happens to nodes: death, stops, deployments, one more. */
 import { field } from "../../../src/cli/client.ts"
-import { toUuid } from "../../../src/domain/ids.ts"
+import { fromUuid, toUuid } from "../../../src/domain/ids.ts"
 import type { Cluster } from "../Cluster.ts"
 import type { Aftermath, Fault, RunData, Scene } from "../experiment.ts"
+import type { History } from "../History.ts"
+import type { Node } from "../Node.ts"
 import {
   databaseNow,
   longestGaps,
@@ -126,18 +128,33 @@ export const handOver = async (
 
 export const moment = async (cluster: Cluster) => ({ wall: await databaseNow(cluster), at: performance.now() })
 
+/** How many turns whose silence is measured run there. */
+const probersOf = async (cluster: Cluster, node: Node, history: History) =>
+  (await unfinishedOf(cluster, node, history)).filter(
+    ({ id }) => history.threads.get(fromUuid("thread", id))?.prober === true
+  ).length
+
 export const term: Fault = {
   name: "SIGTERM of a node",
   workload: calm,
   bar: "longest silence ≤ 2 s; no request fails after one retry",
-  inject: async ({ cluster, random, sleep }) => {
-    const node = some(cluster.pick(random))
+  inject: async ({ cluster, history, sleep }) => {
+    const probed = await Promise.all(cluster.nodes.map((node) => probersOf(cluster, node, history)))
+    const most = Math.max(...probed)
+    const node = some(cluster.nodes[probed.indexOf(most)])
     const from = await moment(cluster)
     const code = await node.leave()
     await sleep(3_000)
     const to = await moment(cluster)
     await node.start()
-    return (run) => handOver(cluster, run, from, to, code === 0 ? `${node.name} left` : undefined)
+    return (run) =>
+      handOver(
+        cluster,
+        run,
+        from,
+        to,
+        code === 0 && most > 0 ? `${node.name} left, with ${most} turns of probers` : undefined
+      )
   }
 }
 
