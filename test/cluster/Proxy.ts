@@ -177,6 +177,15 @@ export class Proxy {
     this.#resetOnly = only
   }
 
+  /** Lets this direction through again, first what was held of it, late as it is; all else stays. */
+  letThrough(direction: Direction) {
+    this.#held.delete(direction)
+    for (const link of this.#links) {
+      const to = direction === "up" ? link.server : link.client
+      for (const chunk of link.waiting[direction].splice(0)) to.write(chunk)
+    }
+  }
+
   /** Lets everything through again, first what was held, late as it is. */
   heal() {
     this.#held.clear()

@@ -42,19 +42,6 @@ export interface WorkloadOptions {
   readonly thinkMs?: number
 }
 
-/**
- * Fewer clients, by half. All of them take whatever two slow cores have, and turns are silent for seconds there while
- * nothing is wrong: what a handover costs is measured where there is CPU for it.
- */
-export const calm: Partial<WorkloadOptions> = {
-  users: 24,
-  probers: 9,
-  sleepers: 3,
-  chargers: 3,
-  openers: 3,
-  followers: 3
-}
-
 export class Workload {
   readonly history = new History()
   readonly cluster: Cluster

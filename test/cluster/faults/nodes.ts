@@ -15,7 +15,6 @@ import {
   takeoversFrom,
   unfinishedOf
 } from "../measures.ts"
-import { calm } from "../workload.ts"
 import { extraCalls, inFlight, some, takeover } from "./bars.ts"
 
 export const kill: Fault = {
@@ -136,7 +135,6 @@ const probersOf = async (cluster: Cluster, node: Node, history: History) =>
 
 export const term: Fault = {
   name: "SIGTERM of a node",
-  workload: calm,
   bar: "longest silence ≤ 2 s; no request fails after one retry",
   inject: async ({ cluster, history, sleep }) => {
     const probed = await Promise.all(cluster.nodes.map((node) => probersOf(cluster, node, history)))
@@ -158,33 +156,29 @@ export const term: Fault = {
   }
 }
 
-const restartAll: Fault["inject"] = async ({ cluster, sleep }) => {
-  const from = await moment(cluster)
-  const codes: Array<unknown> = []
-  for (const node of cluster.nodes) {
-    codes.push(await node.leave())
-    await node.start()
-    await sleep(2_000)
-  }
-  const to = await moment(cluster)
-  return (run) =>
-    handOver(cluster, run, from, to, codes.every((code) => code === 0) ? `${codes.length} nodes restarted` : undefined)
-}
+/** docs/operations.md has deployments keep a few seconds between two nodes: one that has just come is slow. */
+const betweenMs = 6_000
 
 export const rolling: Fault = {
   name: "rolling restart of all nodes",
-  workload: calm,
   bar: "longest silence ≤ 2 s; no request fails after one retry",
-  inject: restartAll
-}
-
-/** Of a machine that may have no CPU left for it: how long it takes is the machine's. */
-export const rollingLoaded: Fault = {
-  name: "rolling restart of all nodes, with all clients",
-  bar: "no violation",
-  inject: async (scene) => {
-    const judge = await restartAll(scene)
-    return async (run) => ({ ...(await judge(run)), figures: [] })
+  inject: async ({ cluster, sleep }) => {
+    const from = await moment(cluster)
+    const codes: Array<unknown> = []
+    for (const node of cluster.nodes) {
+      codes.push(await node.leave())
+      await node.start()
+      await sleep(betweenMs)
+    }
+    const to = await moment(cluster)
+    return (run) =>
+      handOver(
+        cluster,
+        run,
+        from,
+        to,
+        codes.every((code) => code === 0) ? `${codes.length} nodes restarted` : undefined
+      )
   }
 }
 
