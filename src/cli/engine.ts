@@ -4,6 +4,7 @@
  */
 import { flushCompileCache } from "node:module"
 import { getHeapStatistics, setFlagsFromString } from "node:v8"
+import { threadCpuMs } from "../threadCpu.ts"
 
 // Before the flags: V8 does not take at the next start what was compiled with other ones.
 flushCompileCache()
@@ -31,7 +32,7 @@ setFlagsFromString("--no-allocation-site-pretenuring")
 // one every two seconds, each of which takes a quarter of a second from those who share the cores.
 setFlagsFromString("--external-memory-accounted-in-global-limit")
 
-/** How much of a core this thread uses, in the second before, from which on the engine compiles eagerly. */
+/** Share of a core (0 to 1), over the last second, above which V8 compiles eagerly. */
 const eagerShare = 0.5
 const lookMs = 1_000
 
@@ -43,14 +44,15 @@ const optimizeAfter = (calls: number, callsAfterUpdate: number) => {
 // While this thread has most of a core, V8 optimizes a function after a hundred calls instead of three thousand, and
 // twenty after it has met a new kind of object instead of five hundred: with its defaults a quarter of a busy server's
 // time was spent in half-optimized code after half a minute of load. A node that has less to do, or shares its cores,
-// calls what was compiled too seldom for it to pay, and its compiler takes as much of the cores as the node itself,
-// from other nodes and the database too: there V8's defaults stay (docs/benchmarks.md).
-let before = { at: performance.now(), cpu: process.threadCpuUsage() }
+// calls what was compiled too seldom for it to pay. The compiler would then take as much CPU as the node itself, from
+// other nodes and from the database too, so V8's defaults stay. They stay as well where Node cannot tell what a thread
+// has used.
+let before = { at: performance.now(), cpuMs: threadCpuMs() ?? 0 }
 let eager = false
 setInterval(() => {
-  const { system, user } = process.threadCpuUsage(before.cpu)
-  const busy = (system + user) / 1_000 > eagerShare * (performance.now() - before.at)
-  before = { at: performance.now(), cpu: process.threadCpuUsage() }
+  const now = { at: performance.now(), cpuMs: threadCpuMs() ?? 0 }
+  const busy = now.cpuMs - before.cpuMs > eagerShare * (now.at - before.at)
+  before = now
   if (busy === eager) return
   eager = busy
   if (eager) optimizeAfter(100, 20)

@@ -10,7 +10,7 @@
  *     the other, and wait for each other as long as that takes (threads/events.ts).
  * C3. Requests of one workspace never have all connections of a kind: the last is left to others (tenants.ts).
  *     They wait for each other for up to 10 s. What is asked in groups, of all workspaces together (claims, loads,
- *     lookups, pages of events), has one or two statements of each kind under way, and no such turns.
+ *     lookups, pages of events), has no such turns: one to three statements of each kind are under way.
  * C4. A lost connection fails what ran on it and nothing else; the next statement connects again.
  */
 import { Context, Data, Effect, Layer, Redacted, Semaphore } from "effect"

@@ -1,11 +1,11 @@
 /**
- * What is asked one at a time, of an idempotency key or of an actor's attributes, in groups: a burst of a hundred
- * commands is two statements, and not a hundred in front of everybody else's reads.
+ * Looks up idempotency keys and actors' attributes, up to 64 in a statement: a burst of a hundred commands is two
+ * statements, and not a hundred in front of everybody else's reads.
  *
  * Q1. One statement of each kind is under way, of at most 64 lookups, with at most a mebibyte of texts unless one alone
  *     has more.
- * Q2. Whoever has waited for two seconds before its statement begins is told that the journal is unavailable, as who
- *     waits for a connection is.
+ * Q2. A lookup that has waited for two seconds when its group begins fails with `JournalUnavailable`, as one does that
+ *     waits for a connection. The group before it has the limits of its statements.
  */
 import { Effect } from "effect"
 import { toUuid } from "../domain/ids.ts"
@@ -76,7 +76,7 @@ const lookup = <In, Row extends Place, A>(
     for (const { answer } of requests) answer(Effect.fail(new JournalUnavailable({ cause })))
   }
 
-  /** Answers those whose texts had room; the rest. */
+  /** Answers the requests whose texts had room, and those without a row; returns the others. */
   const look = async (requests: ReadonlyArray<Request>) => {
     const rows = await query<Row>(statementOf(requests.map(({ item }) => item.item)))
     const found = new Map(rows.map((row) => [row.o, row]))
@@ -111,6 +111,11 @@ const lookup = <In, Row extends Place, A>(
 type KeyRow = Place & Omit<IdempotencyRow, "body"> & { readonly body: string | null }
 type AttributesRow = Place & { readonly attributes: string | null; readonly version: number }
 
+/**
+ * `key`: the kept answer to an idempotency key of the last 24 hours, by the hash that is its scope. `attributes`: an
+ * actor's, as they are now. Both give undefined where the workspace has no such row, and fail with
+ * `JournalUnavailable`. `patienceMs`: milliseconds (Q2).
+ */
 export const lookups = (database: Pick<Database["Service"], "query">, patienceMs = usualPatienceMs) => {
   const keyOf = lookup(database, patienceMs, {
     statementOf: (keys: ReadonlyArray<{ readonly workspace: string; readonly scope: string }>) => ({

@@ -2,15 +2,12 @@
  * The inside of a thread that judges: one question after another, each answered, until somebody ends it from outside.
  */
 import type { MessagePort } from "node:worker_threads"
+import { threadCpuMs } from "../threadCpu.ts"
 import type { ThreadWord } from "./JudgingThreads.ts"
 
-/** By the clock, on a Node that cannot tell the processor time of a thread (before 24). */
+/** By the clock, on a Node that cannot tell the processor time of a thread. */
 let byClockMs = 0
-const cpuMs = () => {
-  if (!("threadCpuUsage" in process)) return byClockMs
-  const { system, user } = process.threadCpuUsage()
-  return (system + user) / 1_000
-}
+const cpuMs = () => threadCpuMs() ?? byClockMs
 
 /**
  * Answers the questions of `port`. All modules have to be loaded before: from now on the thread reads no file. `first`

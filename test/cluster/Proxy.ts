@@ -136,8 +136,8 @@ export class Proxy {
   }
 
   /**
-   * Holds what flows in these directions, in connections to come as well, until `heal`; `only` those whose first words
-   * hold this.
+   * Holds what flows in these directions, in connections to come as well, until `letThrough` or `heal`; `only` those
+   * whose first words hold this.
    */
   hold(which: ReadonlyArray<Direction> = directions, only = "") {
     for (const direction of which) this.#held.set(direction, only)
@@ -180,10 +180,12 @@ export class Proxy {
   /** Lets this direction through again, first what was held of it, late as it is; all else stays. */
   letThrough(direction: Direction) {
     this.#held.delete(direction)
-    for (const link of this.#links) {
-      const to = direction === "up" ? link.server : link.client
-      for (const chunk of link.waiting[direction].splice(0)) to.write(chunk)
-    }
+    for (const link of this.#links) this.#flush(link, direction)
+  }
+
+  #flush(link: Link, direction: Direction) {
+    const to = direction === "up" ? link.server : link.client
+    for (const chunk of link.waiting[direction].splice(0)) to.write(chunk)
   }
 
   /** Lets everything through again, first what was held, late as it is. */
@@ -197,8 +199,7 @@ export class Proxy {
         this.#reset(link)
         continue
       }
-      for (const chunk of link.waiting.up.splice(0)) link.server.write(chunk)
-      for (const chunk of link.waiting.down.splice(0)) link.client.write(chunk)
+      for (const direction of directions) this.#flush(link, direction)
       if (link.left) link.server.end()
     }
   }

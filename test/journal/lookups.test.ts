@@ -105,7 +105,7 @@ describe("a burst of lookups", () => {
     assert.strictEqual(count.most, 1)
   })
 
-  it("is not waited for longer than for a connection", async () => {
+  it("fails where its group begins later than anybody waits for a connection", async () => {
     const begun = Promise.withResolvers<void>()
     const held = Promise.withResolvers<void>()
     const patienceMs = 50

@@ -4,11 +4,9 @@ import { execFile, execFileSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { promisify } from "node:util"
 
-const told = [
-  ...readFileSync(new URL("../../src/cli/engine.ts", import.meta.url), "utf8").matchAll(
-    /setFlagsFromString\(["`]--(?:no-)?([a-z-]+)/g
-  )
-].map(([, name = ""]) => name)
+const engineUrl = new URL("../../src/cli/engine.ts", import.meta.url)
+const engine = readFileSync(engineUrl, "utf8")
+const told = [...engine.matchAll(/setFlagsFromString\(["`]--(?:no-)?([a-z-]+)/g)].map(([, name = ""]) => name)
 
 describe("the engine", () => {
   const options = execFileSync(process.execPath, ["--v8-options"], { encoding: "utf8" })
@@ -22,20 +20,32 @@ describe("the engine", () => {
   })
 
   it.each([
-    { share: 0.55, does: "optimizes soon what a busy thread calls" },
-    {
-      share: 0.45,
-      does: "leaves V8's defaults to a thread that has little to do: its compiler would take more than it gives"
-    }
-  ])("$does", async ({ share }) => {
-    const engine = new URL("../../src/cli/engine.ts", import.meta.url).href
+    ["invocation-count-for-turbofan", 3_000],
+    ["minimum-invocations-after-ic-update", 500]
+  ])("goes back to the default of %s, %d, when its thread has little to do", (name, value) => {
+    assert.match(options, new RegExp(`^ +--${name} .*\\n.*default: --${name}=${value}$`, "m"))
+    assert.include(engine, name)
+    assert.include(engine, "optimizeAfter(3_000, 500)")
+  })
+
+  it.each([
+    { shares: [0.6], does: "optimizes soon what a busy thread calls" },
+    { shares: [0.4], does: "leaves V8's defaults to a thread that has little to do" },
+    { shares: [0.6, 0.4], does: "goes back to V8's defaults when a busy thread has little to do" }
+  ])("$does", async ({ shares }) => {
     // Two thousand calls: V8 by itself waits for three.
     const program = `
-      // The share of a core that it is told it has had.
-      process.threadCpuUsage = (before) => ({ user: performance.now() * 1_000 * ${share} - (before?.user ?? 0), system: 0 })
-      await import(${JSON.stringify(engine)})
+      let [at, cpuMs, share] = [performance.now(), 0, 0]
+      // What share of a core the thread is told it has had.
+      process.threadCpuUsage = () => {
+        const now = performance.now()
+        cpuMs += share * (now - at)
+        at = now
+        return { user: cpuMs * 1_000, system: 0 }
+      }
+      await import(${JSON.stringify(engineUrl.href)})
+      for (share of ${JSON.stringify(shares)}) await new Promise((wake) => setTimeout(wake, 2_200))
       const work = (n) => (n % 7) * (n % 11) + (n % 13)
-      await new Promise((wake) => setTimeout(wake, 1_500))
       for (let i = 0; i < 2_000; i++) { work(i); if (i % 10 === 0) await new Promise((wake) => setTimeout(wake, 1)) }
       process.exit()`
     const { stdout } = await promisify(execFile)(process.execPath, [
@@ -45,6 +55,14 @@ describe("the engine", () => {
       "--eval",
       program
     ])
-    assert.strictEqual(/completed optimizing.*<JSFunction work\b.*TURBOFAN/.test(stdout), share > 0.5)
+    const last = shares.at(-1) ?? 0
+    assert.strictEqual(/completed optimizing.*<JSFunction work\b.*TURBOFAN/.test(stdout), last > 0.5)
+  })
+
+  it("runs on a Node that cannot tell what a thread has used", async () => {
+    const program = `delete process.threadCpuUsage
+      await import(${JSON.stringify(engineUrl.href)})
+      await new Promise((wake) => setTimeout(wake, 1_200))`
+    await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program])
   })
 })

@@ -100,32 +100,43 @@ export const shortStop: Fault = {
 
 const longestSilenceMs = 2_000
 
-/** What a deployment may cost: silence of running turns, and requests that one retry does not mend. */
-export const handOver = async (
-  cluster: Cluster,
-  { audit, history }: RunData,
-  from: { readonly wall: number; readonly at: number },
-  to: { readonly wall: number; readonly at: number },
-  observed: string | undefined
-): Promise<Aftermath> => {
-  const silences = longestGaps(audit, history, from.wall, to.wall).toSorted((a, b) => b.ms - a.ms)
-  const gaps = silences.map(({ ms }) => ms)
-  const [longest] = silences
-  if (longest !== undefined && longest.ms > longestSilenceMs)
-    for (const line of await storyOf(cluster, audit, longest)) console.log(`     longest silence: ${line}`)
-  const hard = strained(history, from.at, to.at)
-  for (const { failed } of hard.slice(0, 5)) console.log(`     not mended by one retry: ${failed}`)
+/** A moment of the database's clock and of this process's own, both in milliseconds. */
+const moment = async (cluster: Cluster) => ({ wall: await databaseNow(cluster), at: performance.now() })
+
+/**
+ * A deployment that begins now: nodes leave by it, and it says at its end what it cost, which is the silence of running
+ * turns and the requests that one retry does not mend.
+ */
+export const deployment = async (cluster: Cluster) => {
+  const from = await moment(cluster)
+  const codes: Array<unknown> = []
   return {
-    gaps,
-    observed,
-    figures: [
-      { name: "longest silence", value: quantile(gaps, 1), bar: longestSilenceMs, unit: "ms" },
-      { name: "requests that one retry does not mend", value: hard.length, bar: 0, unit: "" }
-    ]
+    leave: async (node: Node) => {
+      codes.push(await node.leave())
+    },
+    /** It is over. `observed` says what was done; that counts only if every node ended well. */
+    end: async (observed: string | undefined) => {
+      const to = await moment(cluster)
+      return async ({ audit, history }: RunData): Promise<Aftermath> => {
+        const silences = longestGaps(audit, history, from.wall, to.wall).toSorted((a, b) => b.ms - a.ms)
+        const gaps = silences.map(({ ms }) => ms)
+        const [longest] = silences
+        if (longest !== undefined && longest.ms > longestSilenceMs)
+          for (const line of await storyOf(cluster, audit, longest)) console.log(`     longest silence: ${line}`)
+        const hard = strained(history, from.at, to.at)
+        for (const { failed } of hard.slice(0, 5)) console.log(`     not mended by one retry: ${failed}`)
+        return {
+          gaps,
+          observed: codes.every((code) => code === 0) ? observed : undefined,
+          figures: [
+            { name: "longest silence", value: quantile(gaps, 1), bar: longestSilenceMs, unit: "ms" },
+            { name: "requests that one retry does not mend", value: hard.length, bar: 0, unit: "" }
+          ]
+        }
+      }
+    }
   }
 }
-
-export const moment = async (cluster: Cluster) => ({ wall: await databaseNow(cluster), at: performance.now() })
 
 /** How many turns whose silence is measured run there. */
 const probersOf = async (cluster: Cluster, node: Node, history: History) =>
@@ -140,45 +151,29 @@ export const term: Fault = {
     const probed = await Promise.all(cluster.nodes.map((node) => probersOf(cluster, node, history)))
     const most = Math.max(...probed)
     const node = some(cluster.nodes[probed.indexOf(most)])
-    const from = await moment(cluster)
-    const code = await node.leave()
+    const { end, leave } = await deployment(cluster)
+    await leave(node)
     await sleep(3_000)
-    const to = await moment(cluster)
+    const judge = await end(most > 0 ? `${node.name} left, with ${most} turns of probers` : undefined)
     await node.start()
-    return (run) =>
-      handOver(
-        cluster,
-        run,
-        from,
-        to,
-        code === 0 && most > 0 ? `${node.name} left, with ${most} turns of probers` : undefined
-      )
+    return judge
   }
 }
 
-/** docs/operations.md has deployments keep a few seconds between two nodes: one that has just come is slow. */
-const betweenMs = 6_000
+/** docs/operations.md has deployments keep some six seconds between two nodes: one that has just come is slow. */
+export const betweenMs = 6_000
 
 export const rolling: Fault = {
   name: "rolling restart of all nodes",
   bar: "longest silence ≤ 2 s; no request fails after one retry",
   inject: async ({ cluster, sleep }) => {
-    const from = await moment(cluster)
-    const codes: Array<unknown> = []
+    const { end, leave } = await deployment(cluster)
     for (const node of cluster.nodes) {
-      codes.push(await node.leave())
+      await leave(node)
       await node.start()
       await sleep(betweenMs)
     }
-    const to = await moment(cluster)
-    return (run) =>
-      handOver(
-        cluster,
-        run,
-        from,
-        to,
-        codes.every((code) => code === 0) ? `${codes.length} nodes restarted` : undefined
-      )
+    return await end(`${cluster.nodes.length} nodes restarted`)
   }
 }
 

@@ -263,6 +263,12 @@ export const commitsHang: Fault = {
   }
 }
 
+/** What was asked before the hold may still be appended for so long. */
+const beginsMs = 3_000
+
+/** Of a node: each is to have been held at least once. */
+const readConnections = 3
+
 /**
  * No answer comes on the connections for reads, of any node: keys, claims, loads, what is due, stored commands. What they
  * changed is changed, and nobody heard of it. Appends of running turns and beats of leases have connections of their own.
@@ -284,13 +290,13 @@ export const readsHang: Fault = {
     await sleep(4_000)
     return ({ audit, verdict }) => {
       const appends = audit.heads.filter(
-        ({ at, rev_after, rev_before }) => at > before + 3_000 && at < after && rev_after !== rev_before
+        ({ at, rev_after, rev_before }) => at > before + beginsMs && at < after && rev_after !== rev_before
       ).length
       return {
         gaps: [],
         observed:
-          Math.min(...held) >= 3 && appends > 0
-            ? `${held.join(", ")} answers came late or never, ${appends} appends meanwhile`
+          Math.min(...held) >= readConnections && appends > 0
+            ? `${held.join(", ")} pieces of answers came late or never, ${appends} appends meanwhile`
             : undefined,
         figures: [{ name: "takeovers", value: verdict.takeovers, bar: 0, unit: "" }]
       }

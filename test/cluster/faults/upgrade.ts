@@ -5,12 +5,9 @@ import { join, resolve } from "node:path"
 import type { Checkout } from "../../../bench/checkout.ts"
 import type { Cluster } from "../Cluster.ts"
 import type { Fault } from "../experiment.ts"
-import { handOver, moment } from "./nodes.ts"
+import { betweenMs, deployment } from "./nodes.ts"
 
 const here = resolve(import.meta.dirname, "../../..")
-/** How long two versions share the work, each time. */
-const togetherMs = 6_000
-
 export const versionsName = "rollback of all nodes to an older version, one by one, and their upgrade again"
 
 /** Of this version or of an older one, which kept them in another place. */
@@ -47,27 +44,18 @@ export const versions = ({ commit, folder }: Checkout): Fault => ({
   bar: "no violation; longest silence ≤ 2 s; no request fails after one retry",
   inject: async ({ cluster, sleep }) => {
     try {
-      const from = await moment(cluster)
-      const codes: Array<unknown> = []
+      const { end, leave } = await deployment(cluster)
       await admit(cluster, folder)
       for (const checkout of [folder, here]) {
         for (const node of cluster.nodes) {
-          codes.push(await node.leave())
+          await leave(node)
           node.checkout = checkout
           await node.start()
-          await sleep(togetherMs)
+          await sleep(betweenMs)
         }
         if (checkout === folder) await handBackMoments(cluster)
       }
-      const to = await moment(cluster)
-      return (run) =>
-        handOver(
-          cluster,
-          run,
-          from,
-          to,
-          codes.every((code) => code === 0) ? `${codes.length} nodes left and came, with ${commit}` : undefined
-        )
+      return await end(`${2 * cluster.nodes.length} nodes left and came, with ${commit}`)
     } finally {
       for (const node of cluster.nodes) node.checkout = here
     }

@@ -1,9 +1,8 @@
-/** Reads that would hold up what others read: pages of events, and what an agent has spent. */
+/** Pages of events beside what else is read. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import type { QueryResultRow } from "pg"
-import { Spending } from "../../src/agents/Spending.ts"
-import { Database } from "../../src/database/Database.ts"
+import type { Database } from "../../src/database/Database.ts"
 import { threadEvents } from "../../src/threads/events.ts"
 import { makeAgent, makeThread } from "../http/threadFixture.ts"
 import { sharedServer } from "../setup/server.ts"
@@ -56,26 +55,5 @@ describe("pages of events", () => {
     for (const page of pages) assert.isAbove(page?.events.join("").length ?? 0, 64 * 1024)
     assert.strictEqual(most, 1)
     assert.isAtLeast(new Set(turns).size, 12)
-  })
-})
-
-describe("what an agent has spent", () => {
-  it("is read once for all who ask at once", async () => {
-    const agentId = await makeAgent(server.alpha)
-    let reads = 0
-    const counting = Database.of({
-      ...server.database,
-      read: (statement) => {
-        reads++
-        return server.database.read(statement)
-      }
-    })
-    const spends = await server.runtime.runPromise(
-      Effect.flatMap(Spending, ({ of }) =>
-        Effect.forEach(Array.from({ length: 100 }), () => of(alpha, agentId, "24h"), { concurrency: "unbounded" })
-      ).pipe(Effect.provide(Layer.provide(Layer.fresh(Spending.layer), Layer.succeed(Database, counting))))
-    )
-    assert.strictEqual(new Set(spends).size, 1)
-    assert.strictEqual(reads, 1)
   })
 })
