@@ -3,9 +3,9 @@
  * statements, and not a hundred in front of everybody else's reads.
  *
  * Q1. One statement of each kind is under way, of at most 64 lookups, with at most a mebibyte of texts unless one alone
- *     has more.
- * Q2. A lookup that has waited for two seconds when its group begins fails with `JournalUnavailable`, as one does that
- *     waits for a connection. The group before it has the limits of its statements.
+ *     has more. The shortest texts come first; a lookup whose text has no room waits in line again.
+ * Q2. A lookup that has waited in line for two seconds when its group begins fails with `JournalUnavailable`, as one does
+ *     that waits for a connection. The group before it has the limits of its statement.
  */
 import { Effect } from "effect"
 import { toUuid } from "../domain/ids.ts"
@@ -19,13 +19,13 @@ const mostBytes = 1024 * 1024
 const usualPatienceMs = 2_000
 
 /**
- * Those of `found` (o, its columns, and a text) whose texts have room together, and the first in any case; of the
+ * Those of `found` (o, its columns, and a text) whose texts have room together, and the shortest in any case; of the
  * others the text is null (Q1).
  */
 const withRoom = (columns: string, text: string, found: string) =>
   `select o, ${columns}, case when bytes <= ${mostBytes} or n = 1 then ${text} end as ${text}
-from (select f.*, row_number() over (order by o) as n, sum(octet_length(${text})) over (order by o) as bytes
-  from (${found}) f) g`
+from (select f.*, row_number() over sizes as n, sum(octet_length(${text})) over sizes as bytes
+  from (${found}) f window sizes as (order by octet_length(${text}), o)) g`
 
 // `limit 1` has each looked up by itself, however PostgreSQL plans for a table that it knows nothing of yet.
 const keeping = withRoom(
@@ -89,23 +89,26 @@ const lookup = <In, Row extends Place, A>(
     })
   }
 
-  const ask = batched<Asked<In>, Answer<A>, JournalUnavailable>({
+  const ask: (asked: Asked<In>) => Effect.Effect<Answer<A>, JournalUnavailable> = batched({
     max: most,
     lanes: 1,
     run: async (requests) => {
       const now = performance.now()
       const late = requests.filter(({ item }) => now - item.since > patienceMs)
       fail(late, new Error(`the lookups before it took more than ${patienceMs} ms`))
-      let open = requests.filter((request) => !late.includes(request))
+      const timely = requests.filter((request) => !late.includes(request))
+      if (timely.length === 0) return
       try {
-        while (open.length > 0) open = await look(open)
+        // Behind what has come meanwhile: nobody waits for the large answers of others.
+        for (const { answer, item } of await look(timely)) answer(inLine(item.item))
       } catch (cause) {
         if (!isUnavailable(cause)) throw cause
-        fail(open, cause)
+        fail(timely, cause)
       }
     }
   })
-  return (item: In) => Effect.suspend(() => ask({ item, since: performance.now() }))
+  const inLine = (item: In) => Effect.suspend(() => ask({ item, since: performance.now() }))
+  return inLine
 }
 
 type KeyRow = Place & Omit<IdempotencyRow, "body"> & { readonly body: string | null }

@@ -186,6 +186,7 @@ export class Proxy {
   #flush(link: Link, direction: Direction) {
     const to = direction === "up" ? link.server : link.client
     for (const chunk of link.waiting[direction].splice(0)) to.write(chunk)
+    if (direction === "up" && link.left) link.server.end()
   }
 
   /** Lets everything through again, first what was held, late as it is. */
@@ -200,7 +201,6 @@ export class Proxy {
         continue
       }
       for (const direction of directions) this.#flush(link, direction)
-      if (link.left) link.server.end()
     }
   }
 

@@ -1,6 +1,7 @@
 /** What happens to nodes: death, stops, deployments, one more. */
 import { field } from "../../../src/cli/client.ts"
 import { fromUuid, toUuid } from "../../../src/domain/ids.ts"
+import type { Audit } from "../audit.ts"
 import type { Cluster } from "../Cluster.ts"
 import type { Aftermath, Fault, RunData, Scene } from "../experiment.ts"
 import type { History } from "../History.ts"
@@ -103,6 +104,18 @@ const longestSilenceMs = 2_000
 /** A moment of the database's clock and of this process's own, both in milliseconds. */
 const moment = async (cluster: Cluster) => ({ wall: await databaseNow(cluster), at: performance.now() })
 
+/** How many threads whose silence is measured got another owner between two moments of the database's clock. */
+const claimed = ({ heads }: Audit, { threads }: History, from: number, to: number) => {
+  const measured = new Set(
+    [...threads.values()].flatMap(({ prober, sleeper, threadId }) => (prober && !sleeper ? [toUuid(threadId)] : []))
+  )
+  const moved = heads.filter(
+    ({ actor, at, owner_after, owner_before }) =>
+      at >= from && at <= to && owner_after !== null && owner_after !== owner_before && measured.has(actor)
+  )
+  return new Set(moved.map(({ actor }) => actor)).size
+}
+
 /**
  * A deployment that begins now: nodes leave by it, and it says at its end what it cost, which is the silence of running
  * turns and the requests that one retry does not mend.
@@ -114,8 +127,11 @@ export const deployment = async (cluster: Cluster) => {
     leave: async (node: Node) => {
       codes.push(await node.leave())
     },
-    /** It is over. `observed` says what was done; that counts only if every node ended well. */
-    end: async (observed: string | undefined) => {
+    /**
+     * It is over. `done` says what was done; that counts only if every node ended well, and a thread whose silence is
+     * measured has got another owner.
+     */
+    end: async (done: string) => {
       const to = await moment(cluster)
       return async ({ audit, history }: RunData): Promise<Aftermath> => {
         const silences = longestGaps(audit, history, from.wall, to.wall).toSorted((a, b) => b.ms - a.ms)
@@ -125,9 +141,11 @@ export const deployment = async (cluster: Cluster) => {
           for (const line of await storyOf(cluster, audit, longest)) console.log(`     longest silence: ${line}`)
         const hard = strained(history, from.at, to.at)
         for (const { failed } of hard.slice(0, 5)) console.log(`     not mended by one retry: ${failed}`)
+        const moved = claimed(audit, history, from.wall, to.wall)
         return {
           gaps,
-          observed: codes.every((code) => code === 0) ? observed : undefined,
+          observed:
+            codes.every((code) => code === 0) && moved > 0 ? `${done}, ${moved} measured threads moved` : undefined,
           figures: [
             { name: "longest silence", value: quantile(gaps, 1), bar: longestSilenceMs, unit: "ms" },
             { name: "requests that one retry does not mend", value: hard.length, bar: 0, unit: "" }
@@ -149,12 +167,11 @@ export const term: Fault = {
   bar: "longest silence ≤ 2 s; no request fails after one retry",
   inject: async ({ cluster, history, sleep }) => {
     const probed = await Promise.all(cluster.nodes.map((node) => probersOf(cluster, node, history)))
-    const most = Math.max(...probed)
-    const node = some(cluster.nodes[probed.indexOf(most)])
+    const node = some(cluster.nodes[probed.indexOf(Math.max(...probed))])
     const { end, leave } = await deployment(cluster)
     await leave(node)
     await sleep(3_000)
-    const judge = await end(most > 0 ? `${node.name} left, with ${most} turns of probers` : undefined)
+    const judge = await end(`${node.name} left`)
     await node.start()
     return judge
   }
