@@ -4,8 +4,8 @@
  *
  * Q1. One statement of each kind is under way, of at most 64 lookups, with at most a mebibyte of texts unless one alone
  *     has more. The shortest texts come first; a lookup whose text has no room waits in line again.
- * Q2. A lookup that has waited in line for two seconds when its group begins fails with `JournalUnavailable`, as one does
- *     that waits for a connection. The group before it has the limits of its statement.
+ * Q2. A lookup that has waited in line for two seconds when its group begins fails with `JournalUnavailable`, as one
+ *     does that waits for a connection. The group before it has the limits of its statement.
  */
 import { Effect } from "effect"
 import { toUuid } from "../domain/ids.ts"
@@ -50,7 +50,7 @@ interface Place {
   readonly o: number
 }
 
-interface Asked<In> {
+interface Waiting<In> {
   readonly item: In
   /** Monotonic milliseconds. */
   readonly since: number
@@ -58,19 +58,19 @@ interface Asked<In> {
 
 interface Lookup<In, Row, A> {
   readonly statementOf: (items: ReadonlyArray<In>) => Statement
-  /** `later`: its text had no room, and is asked for again. */
+  /** `later`: its text had no room. */
   readonly read: (row: Row) => A | "later"
 }
 
 type Answer<A> = A | undefined
 
-/** Each asked in a group; undefined where there is no row. */
+/** Each item in a group; undefined where there is no row. */
 const lookup = <In, Row extends Place, A>(
   { query }: Pick<Database["Service"], "query">,
   patienceMs: number,
   { read, statementOf }: Lookup<In, Row, A>
 ) => {
-  type Request = Batched<Asked<In>, Answer<A>, JournalUnavailable>
+  type Request = Batched<Waiting<In>, Answer<A>, JournalUnavailable>
 
   const fail = (requests: ReadonlyArray<Request>, cause: unknown) => {
     for (const { answer } of requests) answer(Effect.fail(new JournalUnavailable({ cause })))
@@ -89,7 +89,7 @@ const lookup = <In, Row extends Place, A>(
     })
   }
 
-  const ask: (asked: Asked<In>) => Effect.Effect<Answer<A>, JournalUnavailable> = batched({
+  const ask: (waiting: Waiting<In>) => Effect.Effect<Answer<A>, JournalUnavailable> = batched({
     max: most,
     lanes: 1,
     run: async (requests) => {
