@@ -1,7 +1,7 @@
 /**
- * What every request passes before its handler, in this order: credential, rate, room, scope, query,
- * body; and what every refusal passes on its way out. One step around the handler, since each
- * middleware more costs every request.
+ * What every request passes before its handler, in this order: credential, rate, round of the event loop,
+ * room, scope, query, body; and what every refusal passes on its way out. One step around the handler,
+ * since each middleware more costs every request.
  *
  * G1. Nothing of a request is looked at, and nothing of the database, before its credential is known
  *     to be good.
@@ -33,6 +33,7 @@ import { RateLimit } from "./RateLimit.ts"
 import { Coverage, unknownIn } from "./Coverage.ts"
 import { makeUploads } from "./images/Uploads.ts"
 import { Room } from "./Room.ts"
+import { Rounds } from "./Rounds.ts"
 import { refuseInput } from "./badInput.ts"
 import { problemsAt, refusingQuery } from "./strictInput.ts"
 
@@ -115,6 +116,7 @@ export const layer = Layer.effect(
     const coverage = yield* Coverage
     const room = yield* Room
     const uploads = makeUploads()
+    const rounds = new Rounds()
     const tokens = yield* DeliveryTokens
 
     /** Whoever holds the token of the delivery that the path names. */
@@ -245,9 +247,20 @@ export const layer = Layer.effect(
         return refused === undefined ? enter(request, sent, credential) : Effect.succeed(toResponse(refused))
       }
 
+      const fairly = (
+        request: GateRequest,
+        sent: Query,
+        credential: Pick<Credential, "caller" | "identityDisabled">
+      ): GateAnswer => {
+        const place = rounds.come(credential.caller.workspace)
+        return place === undefined
+          ? roomy(request, sent, credential)
+          : Effect.flatMap(place, () => roomy(request, sent, credential))
+      }
+
       const limited =
         take === undefined
-          ? roomy
+          ? fairly
           : (
               request: GateRequest,
               sent: Query,
@@ -255,7 +268,7 @@ export const layer = Layer.effect(
             ): GateAnswer => {
               const { headers, refused } = take(credential.caller, announced(request, bodyBytes))
               return refused === undefined
-                ? Effect.map(roomy(request, sent, credential), (response) => {
+                ? Effect.map(fairly(request, sent, credential), (response) => {
                     count(credential.caller, sizeOf(response))
                     return HttpServerResponse.setHeaders(response, headers)
                   })

@@ -32,6 +32,10 @@ setFlagsFromString("--no-allocation-site-pretenuring")
 // one every two seconds, each of which takes a quarter of a second from those who share the cores.
 setFlagsFromString("--external-memory-accounted-in-global-limit")
 
+// One thread marks what lives while the server goes on. V8 takes as many as it has, four: where a node shares two cores
+// with a database and other nodes, its own thread then stood in line behind them, every three seconds of a busy client.
+setFlagsFromString("--concurrent-marking-max-worker-num=1")
+
 /** Share of a core (0 to 1), over the last second, above which V8 compiles eagerly. */
 const eagerShare = 0.5
 const lookMs = 1_000

@@ -1,6 +1,7 @@
 /** The listener under clients that pipeline, do not read, or send slowly. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { subscribe, unsubscribe } from "node:diagnostics_channel"
 import { once } from "node:events"
 import { Worker } from "node:worker_threads"
 import { makePeers, makeServer, portOf } from "../../http/listen.ts"
@@ -104,6 +105,17 @@ describe("requests of one connection", () => {
     const line = await new Line(patient).send(request("GET", "/healthz").repeat(1_800)).untilClosed()
     assert.isAtMost(line.statuses.length, 1)
     assert.lengthOf(found, 1)
+  })
+
+  it("that are nine times as many in one read are not all looked at", async () => {
+    let parsed = 0
+    const count = () => {
+      parsed++
+    }
+    subscribe("http.server.request.start", count)
+    await new Line(patient).send(request("GET", "/healthz").repeat(1_800)).untilClosed()
+    unsubscribe("http.server.request.start", count)
+    assert.strictEqual(parsed, 201)
   })
 
   it("that wait for the answers before them may be as many as they like", async () => {

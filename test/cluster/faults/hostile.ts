@@ -199,10 +199,11 @@ const inject = async ({ clients, cluster, history, random, seconds = usualSecond
   const before = await mark(cluster.pool)
 
   const options: AttackerOptions = { target, seconds }
-  const attacked = performance.now()
   await inspected.begin()
   const hooks = await hooking(some(other).workspace, node)
   const attacker = program("attacker", JSON.stringify(options))
+  await attacker.until(/^stage 1 /m)
+  const attacked = performance.now()
   await attacker.until(/^last$/m)
   await sleep(Math.max((seconds * 1_000) / 7, 3_000))
   const { ms: revoked, status } = await revokedPoll(some(other), node, [...history.threads.keys()][0] ?? "")

@@ -2,7 +2,7 @@
  * What a hostile client does, with what it takes: nothing, or a key of one scope. Each attack goes on until it is told
  * to stop; what it has opened and never read stays open for as long as the process.
  */
-import { createServer, type Server } from "node:http"
+import { Agent, createServer, request, type IncomingMessage, type Server } from "node:http"
 import { connect, type Socket } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
 import { generateKey } from "../../../src/keys/keyText.ts"
@@ -67,17 +67,39 @@ const paced = async (perSecond: number, signal: AbortSignal, act: (i: number) =>
   }
 }
 
-const ask = async ({ signal, tally, target }: Means, method: string, path: string, key: string, body?: unknown) => {
+const kept = new Agent({ keepAlive: true })
+const patienceMs = 40_000
+
+const answerOf = async (asked: ReturnType<typeof request>) => {
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    // Stays: a body that nobody wants any more breaks its connection after the answer.
+    asked.on("response", resolve).on("error", reject)
+  })
+  const parts: Array<Buffer> = []
+  for await (const part of answer) parts.push(part)
+  return { status: answer.statusCode ?? 0, text: Buffer.concat(parts).toString() }
+}
+
+const bytesOf = (body: object) => Buffer.from(JSON.stringify(body))
+
+/** As cheap for the client as it can be: what it uses of the machine, its control burns as well. */
+const ask = async ({ signal, tally, target }: Means, method: string, path: string, key: string, body?: Uint8Array) => {
   try {
-    const answer = await fetch(target.base + path, {
+    const asked = request(target.base + path, {
       method,
-      signal: AbortSignal.any([signal, AbortSignal.timeout(40_000)]),
-      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-      ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) })
+      agent: kept,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]),
+      headers: {
+        authorization: `Bearer ${key}`,
+        "content-type": "application/json",
+        ...(body === undefined ? {} : { "content-length": body.length })
+      }
     })
-    const text = await answer.text()
+    if (body !== undefined) asked.write(body)
+    asked.end()
+    const answer = await answerOf(asked)
     count(tally, answer.status)
-    return { status: answer.status, text }
+    return answer
   } catch {
     // It hung up on us, or we have stopped.
     count(tally, signal.aborted ? "stopped" : "cut")
@@ -123,6 +145,8 @@ const streams = (means: Means) => {
 }
 
 const large = "x".repeat(mebibyte - 4_096)
+const largeProfile = bytesOf({ name: "large", models: ["ledger/model"], systemPrompt: large })
+const largeAnswer = bytesOf({ type: "decision", decision: "allow", reason: large })
 const stalled = Buffer.alloc(mebibyte - 10, 0x20)
 
 /** Some 1,800 states in 11 characters, twenty times over. */
@@ -228,7 +252,13 @@ export const attacks: ReadonlyArray<Attack> = [
       paced(1, means.signal, async () => {
         const { agentId, keys, namespace } = means.target
         const text = `/call ${namespace}.t {"s":"a"}\n/call ${namespace}.t {"s":"${"a".repeat(7_000)}"}`
-        await ask(means, "POST", "/v1/threads", keys.run, { agentId, message: { content: [{ type: "text", text }] } })
+        await ask(
+          means,
+          "POST",
+          "/v1/threads",
+          keys.run,
+          bytesOf({ agentId, message: { content: [{ type: "text", text }] } })
+        )
       })
   },
   {
@@ -236,10 +266,9 @@ export const attacks: ReadonlyArray<Attack> = [
     scope: "run",
     run: (means) =>
       paced(50, means.signal, async () => {
-        await ask(means, "POST", "/v1/threads", means.target.keys.run, {
-          agentId: means.target.agentId,
-          message: { content: [{ type: "text", text: "/wait 60s" }] }
-        })
+        const message = { content: [{ type: "text", text: "/wait 60s" }] }
+        const body = bytesOf({ agentId: means.target.agentId, message })
+        await ask(means, "POST", "/v1/threads", means.target.keys.run, body)
       })
   },
   {
@@ -248,7 +277,8 @@ export const attacks: ReadonlyArray<Attack> = [
     run: async (means) => {
       const port = await hostsPort()
       await paced(34, means.signal, async (i) => {
-        await ask(means, "POST", "/v1/hooks/test", means.target.keys.write, hookTest(`http://${addressOf(i)}:${port}/`))
+        const body = bytesOf(hookTest(`http://${addressOf(i)}:${port}/`))
+        await ask(means, "POST", "/v1/hooks/test", means.target.keys.write, body)
       })
     }
   },
@@ -264,11 +294,8 @@ export const attacks: ReadonlyArray<Attack> = [
             properties: { s: { type: "string", pattern: dearPattern, default: "a".repeat(1_000) } }
           }
         }))
-        await ask(means, "POST", "/v1/toolsets", means.target.keys.write, {
-          kind: "client",
-          namespace: `n${process.pid}x${i}`,
-          tools
-        })
+        const body = bytesOf({ kind: "client", namespace: `n${process.pid}x${i}`, tools })
+        await ask(means, "POST", "/v1/toolsets", means.target.keys.write, body)
       })
   },
   {
@@ -276,11 +303,7 @@ export const attacks: ReadonlyArray<Attack> = [
     scope: "write",
     run: (means) =>
       paced(50, means.signal, async () => {
-        await ask(means, "POST", "/v1/profiles", means.target.keys.write, {
-          name: "large",
-          models: ["ledger/model"],
-          systemPrompt: large
-        })
+        await ask(means, "POST", "/v1/profiles", means.target.keys.write, largeProfile)
       })
   },
   {
@@ -294,7 +317,7 @@ export const attacks: ReadonlyArray<Attack> = [
           "POST",
           `/v1/threads/${means.target.threadId}/waits/${wait}/resolve`,
           means.target.keys.approve,
-          { type: "decision", decision: "allow", reason: large }
+          largeAnswer
         )
       })
   },
@@ -308,10 +331,8 @@ export const attacks: ReadonlyArray<Attack> = [
           const key = own[i % Math.max(1, own.length)]
           return void (await ask(means, "GET", "/v1/threads?limit=200", key ?? means.target.keys.admin))
         }
-        const made = await ask(means, "POST", "/v1/auth/keys", means.target.keys.admin, {
-          name: `more ${i}`,
-          scopes: ["admin"]
-        })
+        const body = bytesOf({ name: `more ${i}`, scopes: ["admin"] })
+        const made = await ask(means, "POST", "/v1/auth/keys", means.target.keys.admin, body)
         const [token] = /trp_\w+/.exec(made?.text ?? "") ?? []
         if (token !== undefined && own.length < 500) own.push(token)
       })
