@@ -40,6 +40,8 @@ import { problemsAt, refusingQuery } from "./strictInput.ts"
 type GateRequest = HttpServerRequest.HttpServerRequest
 type Query = HttpServerRequest.ParsedSearchParams["Service"]
 type Sent = HttpServerRequest.HttpServerRequest | HttpServerRequest.ParsedSearchParams | HttpRouter.RouteContext
+/** Of a credential that is good. */
+type Known = Pick<Credential, "caller" | "identityDisabled">
 type GateAnswer = Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled | DatabaseUnavailable, Sent>
 
 const deliveryScopes: ReadonlySet<Scope> = new Set(["approve"])
@@ -195,11 +197,7 @@ export const layer = Layer.effect(
               })
         )
 
-      const enter = (
-        request: GateRequest,
-        sent: Query,
-        credential: Pick<Credential, "caller" | "identityDisabled">
-      ): GateAnswer => {
+      const enter = (request: GateRequest, sent: Query, credential: Known): GateAnswer => {
         if (credential.identityDisabled) return Effect.succeed(answers.disabled)
         const { caller } = credential
         if (caller.trigger !== undefined && !trigger) return Effect.succeed(answers.trigger)
@@ -238,20 +236,12 @@ export const layer = Layer.effect(
           : provided
       }
 
-      const roomy = (
-        request: GateRequest,
-        sent: Query,
-        credential: Pick<Credential, "caller" | "identityDisabled">
-      ): GateAnswer => {
+      const roomy = (request: GateRequest, sent: Query, credential: Known): GateAnswer => {
         const refused = room.refuse(request, credential.caller.keyId)
         return refused === undefined ? enter(request, sent, credential) : Effect.succeed(toResponse(refused))
       }
 
-      const fairly = (
-        request: GateRequest,
-        sent: Query,
-        credential: Pick<Credential, "caller" | "identityDisabled">
-      ): GateAnswer => {
+      const inTurn = (request: GateRequest, sent: Query, credential: Known): GateAnswer => {
         const place = rounds.come(credential.caller.workspace)
         return place === undefined
           ? roomy(request, sent, credential)
@@ -260,15 +250,11 @@ export const layer = Layer.effect(
 
       const limited =
         take === undefined
-          ? fairly
-          : (
-              request: GateRequest,
-              sent: Query,
-              credential: Pick<Credential, "caller" | "identityDisabled">
-            ): GateAnswer => {
+          ? inTurn
+          : (request: GateRequest, sent: Query, credential: Known): GateAnswer => {
               const { headers, refused } = take(credential.caller, announced(request, bodyBytes))
               return refused === undefined
-                ? Effect.map(fairly(request, sent, credential), (response) => {
+                ? Effect.map(inTurn(request, sent, credential), (response) => {
                     count(credential.caller, sizeOf(response))
                     return HttpServerResponse.setHeaders(response, headers)
                   })

@@ -9,15 +9,16 @@
  * P3. The event loop turns between two requests of one read: others are served meanwhile.
  * P4. After `mostInRow` requests none of which has waited for the answer before it, the connection ends with that
  *     answer, which says so: a probe costs whoever asks nothing, and two thousand in a packet cost us as much as
- *     somebody's work. Where more than twice as many come in one read, it ends at once. A request that asks to upgrade
- *     its connection is answered as if it had not, and that answer is the last as well.
+ *     somebody's work. Where more than twice as many have come before that answer is out, it ends at once, and what
+ *     else its read holds is not begun. A request that asks to upgrade its connection is answered as if it had not, and
+ *     that answer is the last as well.
  * P5. Bytes that are no HTTP are refused behind the answers to what came before them.
  * P6. A body that comes with a request too many is not read where more than `unreadBytes` of it are left, those that
  *     came with its head included: the connection ends with the answer, and whoever sends has `partingMs` to read it. A
  *     client that keeps to no rate would have us read a hundred MB a second. Behind any answer Effect's server reads no
  *     more than 256 KiB, of a body in chunks too: where more are left, whoever sends has half a second.
- * P7. Requests that wait take memory before anybody knows whose they are. Of all connections together so many wait as
- *     `mostWaiting` says; the connection that brings one more ends.
+ * P7. Requests that wait take memory before anybody knows whose they are. Those of all connections together weigh as
+ *     much as `mostWaiting` of them; the connection that brings one more ends.
  * P8. A connection on which one request at a time comes costs nothing of this.
  */
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -62,8 +63,8 @@ export const announcedBytes = ({ headers }: IncomingMessage) =>
 const isChunked = ({ request }: Found) => announcedBytes(request) === undefined
 
 /**
- * What else the read that is being parsed holds becomes no request any more: of eighteen hundred in one read, those
- * that nobody will answer cost the event loop up to a tenth of a second. Node has no public way to stop its parser.
+ * Node still parses what else the read holds, and makes no answers for it: those to eighteen hundred requests of one
+ * read took up to a tenth of a second of the event loop. Node has no public way to stop its parser.
  */
 const findNoMore = (socket: Socket) => {
   const parser: unknown = "parser" in socket ? socket.parser : undefined
@@ -124,19 +125,19 @@ export class Peer {
     if (next.request.headers.upgrade !== undefined) this.inRow = Math.max(this.inRow, mostInRow)
     if (this.inRow === mostInRow) next.response.shouldKeepAlive = false
     // Behind its last request nothing begins; Node keeps what it has found until the connection ends.
-    if (this.inRow > 2 * mostInRow) this.end()
+    if (this.inRow > 2 * mostInRow) this.endAtOnce()
     if (this.inRow > mostInRow) return
     if (this.response === undefined && this.line.length === 0) return this.start(next)
     this.line.push(next)
     this.weigh()
     this.hold()
     if (this.waiting.weight <= mostWaiting) return
-    this.onCut("pipelined")
-    this.end()
+    if (this.inRow < mostInRow) this.onCut("pipelined")
+    this.endAtOnce()
   }
 
-  /** P4: at once. */
-  private end() {
+  /** P4, P7: without the answers that are left. */
+  private endAtOnce() {
     findNoMore(this.socket)
     this.socket.destroy()
   }

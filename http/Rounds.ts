@@ -1,26 +1,32 @@
 /**
- * Which requests begin in which round of the event loop, where several workspaces ask at once: one that asks a thousand
- * things waits for its own, and a neighbour who asks one hardly waits for them.
+ * Which requests begin in which round of the event loop, where several workspaces ask at once. A workspace with a
+ * thousand requests waits behind its own; a neighbour's single request does not wait behind them.
  *
- * W1. A workspace that alone has asked in the last second begins all at once.
- * W2. Where several have, `perRound` requests begin in one round, each workspace's part of them and one at least. What
- *     else came stands in its workspace's own line, in order; who hangs up leaves it.
- * W3. Nothing waits for time to pass: while anybody stands in line, the event loop goes round without a pause.
+ * W1. A workspace is present for one to two seconds after its latest request. The requests of one that is present alone
+ *     begin at once.
+ * W2. Where several are present, each begins its share of `perRound` requests in a round, rounded down, and at least
+ *     one. A share that its workspace does not use is nobody else's.
+ * W3. Further requests stand in their workspace's line, in the order in which they came; one that is interrupted leaves
+ *     it. Nothing waits for time to pass: while anybody stands in line, the event loop goes round without a pause.
  */
 import { Effect } from "effect"
 
-/** Begun together, requests share statements; each begun before a neighbour's puts that one off. */
+/** More in a round share statements better, and delay a neighbour's request by as many. */
 const usualPerRound = 4
-/** How long who has asked counts as there: up to twice as long. */
-const countedMs = 1_000
+/** Milliseconds for which a workspace counts as present after a request, at least; twice that at most. */
+const presentMs = 1_000
 
 export class Rounds {
   private readonly lines = new Map<string, Set<() => void>>()
-  /** How many have begun in this round. */
+  /** How many requests of each workspace have begun in this round. */
   private readonly begun = new Map<string, number>()
+  /** Workspaces that have asked in the second before this one, and in this one. */
+  private earlier: ReadonlySet<string> = new Set()
   private asking = new Set<string>()
-  private askedBefore = new Set<string>()
-  private countedSince = 0
+  /** How many of the latter are not among the former. */
+  private newcomers = 0
+  /** When this second began. */
+  private since = 0
   private isScheduled = false
   private readonly perRound: number
   private readonly now: () => number
@@ -31,27 +37,19 @@ export class Rounds {
     this.perRound = perRound
   }
 
-  /** Requests that wait. */
-  get size() {
-    let size = 0
-    for (const line of this.lines.values()) size += line.size
-    return size
-  }
-
-  /** A request of that workspace has come: what it waits for, or undefined where it may begin. */
+  /**
+   * A request of that workspace has come: undefined where it may begin, or else what it waits for. It stands in line
+   * from the moment at which the effect runs.
+   */
   come(workspace: string): Effect.Effect<void> | undefined {
-    this.count(workspace)
-    if (this.present < 2 && this.lines.size === 0) return undefined
+    this.note(workspace)
+    if (this.present === 1 && this.lines.size === 0) return undefined
     this.schedule()
     const begun = this.begun.get(workspace) ?? 0
-    if (begun < this.each && !this.lines.has(workspace)) {
+    if (begun < this.share && !this.lines.has(workspace)) {
       this.begun.set(workspace, begun + 1)
       return undefined
     }
-    return this.wait(workspace)
-  }
-
-  private wait(workspace: string) {
     return Effect.callback<void>((resume) => {
       const line = this.lines.get(workspace) ?? new Set()
       const begin = () => resume(Effect.void)
@@ -66,23 +64,29 @@ export class Rounds {
     if (line.size === 0 && this.lines.get(workspace) === line) this.lines.delete(workspace)
   }
 
-  /** How many workspaces have asked of late. */
+  /** How many workspaces are present. */
   private get present() {
-    return Math.max(this.asking.size, this.askedBefore.size)
+    return this.earlier.size + this.newcomers
   }
 
-  private get each() {
-    return Math.max(1, Math.floor(this.perRound / Math.max(1, this.present)))
+  /** W2. */
+  private get share() {
+    return Math.max(1, Math.floor(this.perRound / this.present))
   }
 
-  private count(workspace: string) {
-    const passed = this.now() - this.countedSince
-    if (passed > countedMs) {
-      this.askedBefore = passed > 2 * countedMs ? new Set() : this.asking
+  /** W1. */
+  private note(workspace: string) {
+    const passed = this.now() - this.since
+    if (passed >= presentMs) {
+      const isNext = passed < 2 * presentMs
+      this.earlier = isNext ? this.asking : new Set()
+      this.since += isNext ? presentMs : passed
       this.asking = new Set()
-      this.countedSince += passed
+      this.newcomers = 0
     }
+    if (this.asking.has(workspace)) return
     this.asking.add(workspace)
+    if (!this.earlier.has(workspace)) this.newcomers++
   }
 
   private schedule() {
@@ -94,15 +98,15 @@ export class Rounds {
   private goRound() {
     this.isScheduled = false
     this.begun.clear()
-    const { each } = this
     for (const [workspace, line] of this.lines) {
       let begun = 0
       for (const begin of line) {
-        if (begun++ === each) break
+        if (begun === this.share) break
+        begun++
         this.leave(workspace, line, begin)
         begin()
       }
-      this.begun.set(workspace, Math.min(begun, each))
+      this.begun.set(workspace, begun)
     }
     if (this.lines.size > 0) this.schedule()
   }

@@ -32,8 +32,9 @@ setFlagsFromString("--no-allocation-site-pretenuring")
 // one every two seconds, each of which takes a quarter of a second from those who share the cores.
 setFlagsFromString("--external-memory-accounted-in-global-limit")
 
-// One thread marks what lives while the server goes on. V8 takes as many as it has, four: where a node shares two cores
-// with a database and other nodes, its own thread then stood in line behind them, every three seconds of a busy client.
+// One thread marks what lives while the server goes on. V8 uses up to four: where a node shares two cores with a
+// database and other nodes, its own thread stood in line behind them, every three seconds beside a client that kept it
+// busy.
 setFlagsFromString("--concurrent-marking-max-worker-num=1")
 
 /** Share of a core (0 to 1), over the last second, above which V8 compiles eagerly. */
@@ -48,9 +49,9 @@ const optimizeAfter = (calls: number, callsAfterUpdate: number) => {
 // While this thread has most of a core, V8 optimizes a function after a hundred calls instead of three thousand, and
 // twenty after it has met a new kind of object instead of five hundred: with its defaults a quarter of a busy server's
 // time was spent in half-optimized code after half a minute of load. A node that has less to do, or shares its cores,
-// calls what was compiled too seldom for it to pay. The compiler would then take as much CPU as the node itself, from
-// other nodes and from the database too, so V8's defaults stay. They stay as well where Node cannot tell what a thread
-// has used.
+// calls a function too seldom to repay its compilation. The compiler would then take as much CPU as the node itself,
+// from other nodes and from the database too, so V8's defaults stay. They stay as well where Node cannot tell what a
+// thread has used.
 let before = { at: performance.now(), cpuMs: threadCpuMs() ?? 0 }
 let eager = false
 setInterval(() => {

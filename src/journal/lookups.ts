@@ -3,9 +3,10 @@
  * statements, and not a hundred in front of everybody else's reads.
  *
  * Q1. One statement of each kind is under way, of at most 64 lookups, with at most a mebibyte of texts unless one alone
- *     has more. The shortest texts come first; a lookup whose text has no room waits in line again.
- * Q2. A lookup that has waited in line for two seconds when its group begins fails with `JournalUnavailable`, as one
- *     does that waits for a connection. The group before it has the limits of its statement.
+ *     has more. The shortest texts come first; a lookup whose text has no room is deferred, and waits in line again. The
+ *     first deferred lookup of a group has its text in any case: short texts that keep coming cannot put it off for ever.
+ * Q2. A lookup that was made more than two seconds before its group begins fails with `JournalUnavailable`, as one does
+ *     that waits for a connection. A group under way ends within the time limit of statements.
  */
 import { Effect } from "effect"
 import { toUuid } from "../domain/ids.ts"
@@ -19,11 +20,11 @@ const mostBytes = 1024 * 1024
 const usualPatienceMs = 2_000
 
 /**
- * Those of `found` (o, its columns, and a text) whose texts have room together, and the shortest in any case; of the
- * others the text is null (Q1).
+ * Those of `found` (o, its columns, and a text) whose texts have room together, and in any case the shortest and the
+ * one in place $3; of the others the text is null (Q1).
  */
 const withRoom = (columns: string, text: string, found: string) =>
-  `select o, ${columns}, case when bytes <= ${mostBytes} or n = 1 then ${text} end as ${text}
+  `select o, ${columns}, case when bytes <= ${mostBytes} or n = 1 or o = $3::int then ${text} end as ${text}
 from (select f.*, row_number() over sizes as n, sum(octet_length(${text})) over sizes as bytes
   from (${found}) f window sizes as (order by octet_length(${text}), o)) g`
 
@@ -52,12 +53,15 @@ interface Place {
 
 interface Waiting<In> {
   readonly item: In
-  /** Monotonic milliseconds. */
+  /** When it was made: monotonic milliseconds. */
   readonly since: number
+  /** Its text had no room before. */
+  readonly deferred: boolean
 }
 
 interface Lookup<In, Row, A> {
-  readonly statementOf: (items: ReadonlyArray<In>) => Statement
+  /** `inAnyCase`: whose text comes whatever room there is, by its place from 1. */
+  readonly statementOf: (items: ReadonlyArray<In>, inAnyCase: number | null) => Statement
   /** `later`: its text had no room. */
   readonly read: (row: Row) => A | "later"
 }
@@ -78,7 +82,12 @@ const lookup = <In, Row extends Place, A>(
 
   /** Answers the requests whose texts had room, and those without a row; returns the others. */
   const look = async (requests: ReadonlyArray<Request>) => {
-    const rows = await query<Row>(statementOf(requests.map(({ item }) => item.item)))
+    const first = requests.findIndex(({ item }) => item.deferred)
+    const statement = statementOf(
+      requests.map(({ item }) => item.item),
+      first < 0 ? null : first + 1
+    )
+    const rows = await query<Row>(statement)
     const found = new Map(rows.map((row) => [row.o, row]))
     return requests.filter(({ answer }, i) => {
       const row = found.get(i + 1)
@@ -100,15 +109,14 @@ const lookup = <In, Row extends Place, A>(
       if (timely.length === 0) return
       try {
         // Behind what has come meanwhile: nobody waits for the large answers of others.
-        for (const { answer, item } of await look(timely)) answer(inLine(item.item))
+        for (const { answer, item } of await look(timely)) answer(ask({ ...item, deferred: true }))
       } catch (cause) {
         if (!isUnavailable(cause)) throw cause
         fail(timely, cause)
       }
     }
   })
-  const inLine = (item: In) => Effect.suspend(() => ask({ item, since: performance.now() }))
-  return inLine
+  return (item: In) => Effect.suspend(() => ask({ item, since: performance.now(), deferred: false }))
 }
 
 type KeyRow = Place & Omit<IdempotencyRow, "body"> & { readonly body: string | null }
@@ -121,19 +129,19 @@ type AttributesRow = Place & { readonly attributes: string | null; readonly vers
  */
 export const lookups = (database: Pick<Database["Service"], "query">, patienceMs = usualPatienceMs) => {
   const keyOf = lookup(database, patienceMs, {
-    statementOf: (keys: ReadonlyArray<{ readonly workspace: string; readonly scope: string }>) => ({
+    statementOf: (keys: ReadonlyArray<{ readonly workspace: string; readonly scope: string }>, inAnyCase) => ({
       name: "keys",
       text: keeping,
-      values: [keys.map(({ workspace }) => toUuid(workspace)), keys.map(({ scope }) => scope)]
+      values: [keys.map(({ workspace }) => toUuid(workspace)), keys.map(({ scope }) => scope), inAnyCase]
     }),
     read: ({ body, fingerprint, scope, status }: KeyRow): IdempotencyRow | "later" =>
       body === null ? "later" : { body, fingerprint, scope, status }
   })
   const attributesOf = lookup(database, patienceMs, {
-    statementOf: (actors: ReadonlyArray<ActorRef>) => ({
+    statementOf: (actors: ReadonlyArray<ActorRef>, inAnyCase) => ({
       name: "attributes",
       text: describing,
-      values: [actors.map(({ workspace }) => toUuid(workspace)), actors.map(({ id }) => toUuid(id))]
+      values: [actors.map(({ workspace }) => toUuid(workspace)), actors.map(({ id }) => toUuid(id)), inAnyCase]
     }),
     read: ({ attributes, version }: AttributesRow): Attributes | "later" =>
       attributes === null ? "later" : { text: long(attributes), version }

@@ -3,7 +3,7 @@ import { fromUuid, toUuid } from "../../src/domain/ids.ts"
 import { readEvent } from "../../src/journal/storedFact.ts"
 import type { Audit, HeadChange } from "./audit.ts"
 import type { Cluster } from "./Cluster.ts"
-import type { History } from "./History.ts"
+import type { History, ThreadHistory } from "./History.ts"
 import type { Node } from "./Node.ts"
 
 /** The database's time, which is this machine's. */
@@ -110,14 +110,16 @@ export const storyOf = async (
     .map(({ at, text }) => `${Math.round(at - from)} ms  ${text}`)
 }
 
+/** Whether its silence is measured: its turns run all the time, with an event every fifth of a second. */
+export const isMeasured = ({ prober, sleeper }: Pick<ThreadHistory, "prober" | "sleeper">) => prober && !sleeper
+
 /**
  * The longest time without an event, of each prober's thread whose turns were running, within the window (database
  * time).
  */
 export const longestGaps = (audit: Audit, history: History, from: number, to: number): ReadonlyArray<Silence> => {
   const of = advances(audit)
-  return [...history.threads.values()].flatMap(({ prober, sleeper, threadId }) => {
-    if (!prober || sleeper) return []
+  return [...history.threads.values()].filter(isMeasured).flatMap(({ threadId }) => {
     const all = of.get(toUuid(threadId)) ?? []
     // What a running turn writes follows something of the same turn.
     const gaps = all.flatMap((change, i) => {

@@ -22,21 +22,24 @@ const stand = (perRound?: number) => {
     })
     return Effect.runFork(place === undefined ? begin : Effect.andThen(place, begin))
   }
-  return { begun, clock, come, rounds }
+  /** Goes round until all have begun who came. */
+  const settle = async (came: number) => {
+    while (begun.length < came) await round()
+  }
+  return { begun, clock, come, settle }
 }
 
 const many = (n: number) => Array.from({ length: n }, (_, i) => i)
 
 describe("the requests of a workspace", () => {
   it("begin at once where no other has asked", () => {
-    const { begun, come, rounds } = stand()
+    const { begun, come } = stand()
     for (const i of many(100)) come("a", `a${i}`)
     assert.lengthOf(begun, 100)
-    assert.strictEqual(rounds.size, 0)
   })
 
   it("begin one by one beside another's, in order, and the other's at once", async () => {
-    const { begun, come, rounds } = stand(2)
+    const { begun, come, settle } = stand(2)
     come("b")
     begun.length = 0
     for (const i of many(20)) come("a", `a${i}`)
@@ -46,7 +49,7 @@ describe("the requests of a workspace", () => {
     assert.strictEqual(begun.at(-1), "late")
     await round()
     assert.deepStrictEqual(begun, ["a0", "a1", "late", "a2"])
-    while (rounds.size > 0) await round()
+    await settle(21)
     assert.deepStrictEqual(
       begun.filter((name) => name !== "late"),
       many(20).map((i) => `a${i}`)
@@ -54,54 +57,83 @@ describe("the requests of a workspace", () => {
   })
 
   it("share a round with those of the others", async () => {
-    const { begun, come, rounds } = stand(9)
+    const { begun, come } = stand(9)
     for (const workspace of ["b", "c"]) come(workspace)
     await round()
     begun.length = 0
     for (const workspace of ["a", "b", "c"]) for (const i of many(5)) come(workspace, `${workspace}${i}`)
     assert.deepStrictEqual(begun, ["a0", "a1", "a2", "b0", "b1", "b2", "c0", "c1", "c2"])
     await round()
-    assert.strictEqual(rounds.size, 0)
     assert.deepStrictEqual(begun.slice(9), ["a3", "a4", "b3", "b4", "c3", "c4"])
   })
 
+  it("begin one by one where more workspaces are present than may begin in a round", async () => {
+    const { begun, come } = stand(2)
+    const workspaces = ["a", "b", "c", "d", "e"]
+    for (const workspace of workspaces) come(workspace)
+    await round()
+    begun.length = 0
+    for (const i of many(2)) for (const workspace of workspaces) come(workspace, `${workspace}${i}`)
+    assert.deepStrictEqual(begun, ["a0", "b0", "c0", "d0", "e0"])
+    await round()
+    assert.deepStrictEqual(begun.slice(5), ["a1", "b1", "c1", "d1", "e1"])
+  })
+
   it("that come while others of it wait stand behind them", async () => {
-    const { begun, come, rounds } = stand(2)
+    const { begun, come, settle } = stand(2)
     come("b")
     for (const i of many(3)) come("a", `a${i}`)
     await round()
     come("a", "a3")
-    while (rounds.size > 0) await round()
+    await settle(5)
     assert.deepStrictEqual(begun, ["b", "a0", "a1", "a2", "a3"])
   })
 
-  it("begin at once again when nobody else has asked for two seconds", async () => {
+  /** How many of three begin at once when another has asked before these pauses; the workspace asks before each. */
+  const beginAfter = async (pauses: ReadonlyArray<number>) => {
     const { begun, clock, come } = stand(2)
     come("b")
-    come("a")
-    await round()
-    clock.now += 1_001
+    for (const ms of pauses) {
+      come("a")
+      await round()
+      clock.now += ms
+    }
+    begun.length = 0
     for (const i of many(3)) come("a", `a${i}`)
-    assert.deepStrictEqual(begun, ["b", "a", "a0"])
-    await round()
-    await round()
-    clock.now += 1_001
-    for (const i of many(3)) come("a", `then${i}`)
-    assert.deepStrictEqual(begun.slice(5), ["then0", "then1", "then2"])
+    return begun.length
+  }
+
+  it.each([[[999]], [[1_000]], [[1_999]], [[1_500, 499]]])("wait while another has asked %j ms ago", async (pauses) => {
+    assert.strictEqual(await beginAfter(pauses), 1)
   })
 
-  it("whose client has hung up leave the line", async () => {
-    const { begun, come, rounds } = stand(2)
+  it.each([[[2_000]], [[1_999, 1]], [[1_001, 999]]])(
+    "begin at once when no other has asked for %j ms",
+    async (pauses) => {
+      assert.strictEqual(await beginAfter(pauses), 3)
+    }
+  )
+
+  it("wait beside one that has asked a moment ago, in whichever second that was", () => {
+    const { begun, clock, come } = stand(2)
+    come("b")
+    clock.now += 999
+    come("b")
+    clock.now += 2
+    begun.length = 0
+    for (const i of many(3)) come("a", `a${i}`)
+    assert.deepStrictEqual(begun, ["a0"])
+  })
+
+  it("that are interrupted leave the line", async () => {
+    const { begun, come } = stand(2)
     come("b")
     come("a", "first")
     const gone = come("a", "gone")
     come("a", "next")
-    assert.strictEqual(rounds.size, 2)
     await Effect.runPromise(Fiber.interrupt(gone))
-    assert.strictEqual(rounds.size, 1)
     await round()
     assert.deepStrictEqual(begun, ["b", "first", "next"])
-    assert.strictEqual(rounds.size, 0)
   })
 })
 
@@ -113,17 +145,18 @@ describe("a neighbour of a workspace that asks hundreds of things at once", asyn
 
   it("is answered before most of them", async () => {
     const request = (key: string) => `GET /v1/pause?ms=0 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n\r\n`
-    const isAnswered = ({ statuses }: Line) => statuses.length === 1
-    const open = many(201).map(() => new Line(base))
+    const answers = (n: number) => (line: Line) => line.statuses.length >= n
+    const open = many(202).map(() => new Line(base))
     for (const { socket } of open) if (socket.connecting) await once(socket, "connect")
-    const [last = new Line(base), ...flood] = open.toReversed()
-    // Both are known, and have asked.
-    for (const key of [neighbour, flooding])
+    const [last = new Line(base), first = new Line(base), ...flood] = open.toReversed()
+    // Both are known. The neighbour is heard right before the flood, and asks again behind it.
+    for (const key of [flooding, neighbour])
       await send(`${base}/v1/pause?ms=0`, { headers: { authorization: `Bearer ${key}` } })
+    await first.send(request(neighbour)).until(answers(1))
     for (const line of flood) line.send(request(flooding))
-    await last.send(request(neighbour)).until(isAnswered)
-    assert.isBelow(flood.filter(isAnswered).length, 100)
-    for (const line of flood) await line.until(isAnswered)
+    await last.send(request(neighbour)).until(answers(1))
+    assert.isBelow(flood.filter(answers(1)).length, 100)
+    for (const line of flood) await line.until(answers(1))
     for (const line of open) line.close()
   })
 })

@@ -122,6 +122,22 @@ describe("a burst of lookups", () => {
     assert.strictEqual(count.statements, 8)
   })
 
+  it("of a large answer ends, however many short ones keep coming", async () => {
+    const name = freshId("key")
+    const shorts = Array.from({ length: 60 }, (_, i) => `${name} ${i}`)
+    for (const scope of shorts) await keep(alpha, scope, "1 hour", "s".repeat(2_000))
+    await keep(alpha, name, "1 hour", "l".repeat(1_000_000))
+    const replays: Array<Promise<unknown>> = []
+    const { count, key } = counted((statement) => {
+      if (replays.length < 10) replays.push(together(shorts.map((scope) => key(alpha, scope))))
+      return server.database.query(statement)
+    })
+    const [large] = await together([key(alpha, name), ...shorts.map((scope) => key(alpha, scope))])
+    assert.lengthOf(large?.body ?? "", 1_000_000)
+    assert.isAtMost(count.statements, 3)
+    await Promise.all(replays)
+  })
+
   it("fails where its group begins later than anybody waits for a connection", async () => {
     const begun = Promise.withResolvers<void>()
     const held = Promise.withResolvers<void>()

@@ -8,6 +8,7 @@ import type { History } from "../History.ts"
 import type { Node } from "../Node.ts"
 import {
   databaseNow,
+  isMeasured,
   longestGaps,
   quantile,
   storyOf,
@@ -106,19 +107,25 @@ const moment = async (cluster: Cluster) => ({ wall: await databaseNow(cluster), 
 
 /** How many threads whose silence is measured got another owner between two moments of the database's clock. */
 const claimed = ({ heads }: Audit, { threads }: History, from: number, to: number) => {
-  const measured = new Set(
-    [...threads.values()].flatMap(({ prober, sleeper, threadId }) => (prober && !sleeper ? [toUuid(threadId)] : []))
-  )
-  const moved = heads.filter(
-    ({ actor, at, owner_after, owner_before }) =>
-      at >= from && at <= to && owner_after !== null && owner_after !== owner_before && measured.has(actor)
-  )
-  return new Set(moved.map(({ actor }) => actor)).size
+  const measured = new Set([...threads.values()].filter(isMeasured).map(({ threadId }) => toUuid(threadId)))
+  // Whoever gives an actor back leaves it without an owner first.
+  const last = new Map<string, string>()
+  const moved = new Set<string>()
+  for (const { actor, at, owner_after, owner_before } of heads) {
+    const owner = owner_before ?? last.get(actor)
+    if (owner_after === null) {
+      if (owner !== undefined) last.set(actor, owner)
+      continue
+    }
+    last.set(actor, owner_after)
+    if (owner !== undefined && owner !== owner_after && at >= from && at <= to && measured.has(actor)) moved.add(actor)
+  }
+  return moved.size
 }
 
 /**
- * A deployment that begins now: nodes leave by it, and it says at its end what it cost, which is the silence of running
- * turns and the requests that one retry does not mend.
+ * Begins a deployment. `leave` stops a node and notes how it ended; `end` closes the window and gives the judgement:
+ * the longest silence of running turns, and the requests that one retry does not mend.
  */
 export const deployment = async (cluster: Cluster) => {
   const from = await moment(cluster)

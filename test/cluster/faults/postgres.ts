@@ -263,8 +263,8 @@ export const commitsHang: Fault = {
   }
 }
 
-/** What was asked before the hold may still be appended for so long. */
-const beginsMs = 3_000
+/** Milliseconds for which what was read before the hold may still be appended. */
+const settlesMs = 3_000
 
 /**
  * No answer comes on the connections for reads, of any node: keys, claims, loads, what is due, stored commands. What they
@@ -287,7 +287,7 @@ export const readsHang: Fault = {
     await sleep(4_000)
     return ({ audit, verdict }) => {
       const appends = audit.heads.filter(
-        ({ at, rev_after, rev_before }) => at > before + beginsMs && at < after && rev_after !== rev_before
+        ({ at, rev_after, rev_before }) => at > before + settlesMs && at < after && rev_after !== rev_before
       ).length
       return {
         gaps: [],

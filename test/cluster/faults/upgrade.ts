@@ -51,6 +51,7 @@ export const versions = ({ commit, folder }: Checkout): Fault => ({
           await leave(node)
           node.checkout = checkout
           await node.start()
+          // Two versions share the work meanwhile.
           await sleep(betweenMs)
         }
         if (checkout === folder) await handBackMoments(cluster)

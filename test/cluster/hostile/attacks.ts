@@ -67,12 +67,13 @@ const paced = async (perSecond: number, signal: AbortSignal, act: (i: number) =>
   }
 }
 
-const kept = new Agent({ keepAlive: true })
+const keepAlive = new Agent({ keepAlive: true })
+/** Long polls take thirty seconds. */
 const patienceMs = 40_000
 
 const answerOf = async (asked: ReturnType<typeof request>) => {
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-    // Stays: a body that nobody wants any more breaks its connection after the answer.
+    // The listener of errors stays: the node may end the connection behind its answer, where it has not read the body.
     asked.on("response", resolve).on("error", reject)
   })
   const parts: Array<Buffer> = []
@@ -87,7 +88,7 @@ const ask = async ({ signal, tally, target }: Means, method: string, path: strin
   try {
     const asked = request(target.base + path, {
       method,
-      agent: kept,
+      agent: keepAlive,
       signal: AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]),
       headers: {
         authorization: `Bearer ${key}`,
@@ -95,8 +96,7 @@ const ask = async ({ signal, tally, target }: Means, method: string, path: strin
         ...(body === undefined ? {} : { "content-length": body.length })
       }
     })
-    if (body !== undefined) asked.write(body)
-    asked.end()
+    asked.end(body)
     const answer = await answerOf(asked)
     count(tally, answer.status)
     return answer

@@ -1,23 +1,27 @@
 /**
  * Uses as much CPU as another process has, stage by stage, and asks nobody anything. Each stage has an equal part of
- * the seconds. What is more than one core is burned by a second thread, as the other's was used by more than one.
+ * the seconds. A second thread burns the part of a share above 1; more than 2 is not reached.
  */
 import { setTimeout as sleep } from "node:timers/promises"
 import { isMainThread, Worker, workerData } from "node:worker_threads"
 import { threadCpuMs } from "../../../src/threadCpu.ts"
 
 export interface BurnerOptions {
-  /** Of one core. */
+  /** Of each stage: 1.3 is one core and three tenths of another. */
   readonly shares: ReadonlyArray<number>
+  /** Of all stages together. */
   readonly seconds: number
 }
 
 const tickMs = 20
 
-/** The clock where Node cannot tell what a thread has used. */
-const usedMs = () => threadCpuMs() ?? performance.now()
+const usedMs = () => {
+  const used = threadCpuMs()
+  if (used === undefined) throw new Error("this Node cannot tell what a thread has used")
+  return used
+}
 
-/** By the CPU that it has had, not by the clock: one that waits for a core burns on when it has it. */
+/** By the CPU that it has had, not by the clock: a burner that waits for a core burns on when it has one. */
 const burn = async ({ seconds, shares }: BurnerOptions) => {
   for (const share of shares) {
     const began = performance.now()
