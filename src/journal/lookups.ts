@@ -3,8 +3,9 @@
  * statements, and not a hundred in front of everybody else's reads.
  *
  * Q1. One statement of each kind is under way, of at most 64 lookups, with at most a mebibyte of texts unless one alone
- *     has more. The shortest texts come first; a lookup whose text has no room is deferred, and waits in line again. The
- *     first deferred lookup of a group has its text in any case: short texts that keep coming cannot put it off for ever.
+ *     has more. The shortest texts come first; a lookup whose text has no room is deferred, and waits in line again. In
+ *     each group the first that was deferred has its text in any case: short texts that keep coming cannot put it off
+ *     for ever.
  * Q2. A lookup that was made more than two seconds before its group begins fails with `JournalUnavailable`, as one does
  *     that waits for a connection. A group under way ends within the time limit of statements.
  */
