@@ -69,21 +69,24 @@ export class Rounds {
     return this.earlier.size + this.newcomers
   }
 
-  /** W2. */
+  /** How many requests of a workspace begin in a round (W1, W2). */
   private get share() {
-    return Math.max(1, Math.floor(this.perRound / this.present))
+    return this.present < 2 ? Infinity : Math.max(1, Math.floor(this.perRound / this.present))
   }
 
   /** W1. */
-  private note(workspace: string) {
+  private age() {
     const passed = this.now() - this.since
-    if (passed >= presentMs) {
-      const isNext = passed < 2 * presentMs
-      this.earlier = isNext ? this.asking : new Set()
-      this.since += isNext ? presentMs : passed
-      this.asking = new Set()
-      this.newcomers = 0
-    }
+    if (passed < presentMs) return
+    const isNext = passed < 2 * presentMs
+    this.earlier = isNext ? this.asking : new Set()
+    this.since += isNext ? presentMs : passed
+    this.asking = new Set()
+    this.newcomers = 0
+  }
+
+  private note(workspace: string) {
+    this.age()
     if (this.asking.has(workspace)) return
     this.asking.add(workspace)
     if (!this.earlier.has(workspace)) this.newcomers++
@@ -98,16 +101,20 @@ export class Rounds {
   private goRound() {
     this.isScheduled = false
     this.begun.clear()
-    for (const [workspace, line] of this.lines) {
+    this.age()
+    const { share } = this
+    // Whoever begins may come again at once: that is for the next round.
+    for (const [workspace, line] of [...this.lines]) {
+      const most = Math.min(share, line.size)
       let begun = 0
       for (const begin of line) {
-        if (begun === this.share) break
-        begun++
+        if (begun === most) break
+        this.begun.set(workspace, ++begun)
         this.leave(workspace, line, begin)
         begin()
       }
-      this.begun.set(workspace, begun)
     }
-    if (this.lines.size > 0) this.schedule()
+    // What has begun in this round counts until the next one.
+    if (this.begun.size > 0) this.schedule()
   }
 }

@@ -2,10 +2,9 @@
  * Looks up idempotency keys and actors' attributes, up to 64 in a statement: a burst of a hundred commands is two
  * statements, and not a hundred in front of everybody else's reads.
  *
- * Q1. One statement of each kind is under way, of at most 64 lookups, with at most a mebibyte of texts unless one alone
- *     has more. The shortest texts come first; a lookup whose text has no room is deferred, and waits in line again. In
- *     each group the first that was deferred has its text in any case: short texts that keep coming cannot put it off
- *     for ever.
+ * Q1. One statement of each kind is under way, of at most 64 lookups, with at most a mebibyte of texts and in any case
+ *     that of the oldest lookup. The shortest texts come first, of equal ones the older. A lookup whose text has no room
+ *     waits in line again.
  * Q2. A lookup that was made more than two seconds before its group begins fails with `JournalUnavailable`, as one does
  *     that waits for a connection. A group under way ends within the time limit of statements.
  */
@@ -21,13 +20,13 @@ const mostBytes = 1024 * 1024
 const usualPatienceMs = 2_000
 
 /**
- * Those of `found` (o, its columns, and a text) whose texts have room together, and in any case the shortest and the
- * one in place $3; of the others the text is null (Q1).
+ * Those of `found` (o, its columns, and a text) whose texts have room together, and in any case the first; of the
+ * others the text is null (Q1).
  */
 const withRoom = (columns: string, text: string, found: string) =>
-  `select o, ${columns}, case when bytes <= ${mostBytes} or n = 1 or o = $3::int then ${text} end as ${text}
-from (select f.*, row_number() over sizes as n, sum(octet_length(${text})) over sizes as bytes
-  from (${found}) f window sizes as (order by octet_length(${text}), o)) g`
+  `select o, ${columns}, case when bytes <= ${mostBytes} or o = 1 then ${text} end as ${text}
+from (select f.*, sum(octet_length(${text})) over (order by octet_length(${text}), o) as bytes
+  from (${found}) f) g`
 
 // `limit 1` has each looked up by itself, however PostgreSQL plans for a table that it knows nothing of yet.
 const keeping = withRoom(
@@ -56,13 +55,11 @@ interface Waiting<In> {
   readonly item: In
   /** When it was made: monotonic milliseconds. */
   readonly since: number
-  /** Its text had no room before. */
-  readonly deferred: boolean
 }
 
 interface Lookup<In, Row, A> {
-  /** `inAnyCase`: whose text comes whatever room there is, by its place from 1. */
-  readonly statementOf: (items: ReadonlyArray<In>, inAnyCase: number | null) => Statement
+  /** Of items, the oldest first. */
+  readonly statementOf: (items: ReadonlyArray<In>) => Statement
   /** `later`: its text had no room. */
   readonly read: (row: Row) => A | "later"
 }
@@ -83,12 +80,7 @@ const lookup = <In, Row extends Place, A>(
 
   /** Answers the requests whose texts had room, and those without a row; returns the others. */
   const look = async (requests: ReadonlyArray<Request>) => {
-    const first = requests.findIndex(({ item }) => item.deferred)
-    const statement = statementOf(
-      requests.map(({ item }) => item.item),
-      first < 0 ? null : first + 1
-    )
-    const rows = await query<Row>(statement)
+    const rows = await query<Row>(statementOf(requests.map(({ item }) => item.item)))
     const found = new Map(rows.map((row) => [row.o, row]))
     return requests.filter(({ answer }, i) => {
       const row = found.get(i + 1)
@@ -106,18 +98,20 @@ const lookup = <In, Row extends Place, A>(
       const now = performance.now()
       const late = requests.filter(({ item }) => now - item.since > patienceMs)
       fail(late, new Error(`the lookups before it took more than ${patienceMs} ms`))
-      const timely = requests.filter((request) => !late.includes(request))
+      const timely = requests
+        .filter((request) => !late.includes(request))
+        .toSorted((a, b) => a.item.since - b.item.since)
       if (timely.length === 0) return
       try {
         // Behind what has come meanwhile: nobody waits for the large answers of others.
-        for (const { answer, item } of await look(timely)) answer(ask({ ...item, deferred: true }))
+        for (const { answer, item } of await look(timely)) answer(ask(item))
       } catch (cause) {
         if (!isUnavailable(cause)) throw cause
         fail(timely, cause)
       }
     }
   })
-  return (item: In) => Effect.suspend(() => ask({ item, since: performance.now(), deferred: false }))
+  return (item: In) => Effect.suspend(() => ask({ item, since: performance.now() }))
 }
 
 type KeyRow = Place & Omit<IdempotencyRow, "body"> & { readonly body: string | null }
@@ -130,19 +124,19 @@ type AttributesRow = Place & { readonly attributes: string | null; readonly vers
  */
 export const lookups = (database: Pick<Database["Service"], "query">, patienceMs = usualPatienceMs) => {
   const keyOf = lookup(database, patienceMs, {
-    statementOf: (keys: ReadonlyArray<{ readonly workspace: string; readonly scope: string }>, inAnyCase) => ({
+    statementOf: (keys: ReadonlyArray<{ readonly workspace: string; readonly scope: string }>) => ({
       name: "keys",
       text: keeping,
-      values: [keys.map(({ workspace }) => toUuid(workspace)), keys.map(({ scope }) => scope), inAnyCase]
+      values: [keys.map(({ workspace }) => toUuid(workspace)), keys.map(({ scope }) => scope)]
     }),
     read: ({ body, fingerprint, scope, status }: KeyRow): IdempotencyRow | "later" =>
       body === null ? "later" : { body, fingerprint, scope, status }
   })
   const attributesOf = lookup(database, patienceMs, {
-    statementOf: (actors: ReadonlyArray<ActorRef>, inAnyCase) => ({
+    statementOf: (actors: ReadonlyArray<ActorRef>) => ({
       name: "attributes",
       text: describing,
-      values: [actors.map(({ workspace }) => toUuid(workspace)), actors.map(({ id }) => toUuid(id)), inAnyCase]
+      values: [actors.map(({ workspace }) => toUuid(workspace)), actors.map(({ id }) => toUuid(id))]
     }),
     read: ({ attributes, version }: AttributesRow): Attributes | "later" =>
       attributes === null ? "later" : { text: long(attributes), version }

@@ -125,6 +125,42 @@ describe("the requests of a workspace", () => {
     assert.deepStrictEqual(begun, ["a0"])
   })
 
+  it("that wait begin together once their workspace is present alone", async () => {
+    const { begun, clock, come } = stand(2)
+    come("b")
+    for (const i of many(10)) come("a", `a${i}`)
+    await round()
+    assert.lengthOf(begun, 3)
+    clock.now += 2_000
+    await round()
+    assert.lengthOf(begun, 11)
+  })
+
+  it("begin at once again a round after the line has ended", async () => {
+    const { begun, come } = stand(2)
+    come("b")
+    for (const i of many(2)) come("a", `a${i}`)
+    await round()
+    await round()
+    come("a", "late")
+    assert.deepStrictEqual(begun, ["b", "a0", "a1", "late"])
+  })
+
+  it("that come while their workspace begins wait for the next round", async () => {
+    const { begun, clock, come } = stand(2)
+    come("b")
+    come("a", "first")
+    const again: () => void = () => {
+      if (begun.length < 50) come("a", `then${begun.length}`).addObserver(again)
+    }
+    come("a", "second").addObserver(again)
+    await round()
+    assert.lengthOf(begun, 3)
+    clock.now += 500
+    await round()
+    assert.lengthOf(begun, 4)
+  })
+
   it("that are interrupted leave the line", async () => {
     const { begun, come } = stand(2)
     come("b")

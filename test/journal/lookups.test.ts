@@ -93,7 +93,7 @@ describe("a burst of lookups", () => {
     assert.deepStrictEqual(await together([key(alpha, freshId("key"))]), [undefined])
   })
 
-  it("of large answers takes a statement for each mebibyte, the shortest first; one alone may have more", async () => {
+  it("of large answers takes a statement for each mebibyte, the shortest first; the oldest's comes in any case", async () => {
     const name = freshId("key")
     const sizes = [400_000, 400_000, 400_000, 1_200_000, 10]
     const bodies = sizes.map((size, i) => String(i).repeat(size))
@@ -136,6 +136,28 @@ describe("a burst of lookups", () => {
     assert.lengthOf(large?.body ?? "", 1_000_000)
     assert.isAtMost(count.statements, 3)
     await Promise.all(replays)
+  })
+
+  it("of answers of one length gives them by the age of their lookups, whatever comes meanwhile", async () => {
+    const name = freshId("key")
+    await keep(alpha, name, "1 hour", "e".repeat(600_000))
+    let asked = 0
+    const answered: Array<number> = []
+    const ask = () => {
+      const place = asked++
+      return together([Effect.map(key(alpha, name), () => answered.push(place))])
+    }
+    const replays: Array<Promise<unknown>> = []
+    const { key } = counted((statement) => {
+      if (asked < 20) replays.push(ask())
+      return server.database.query(statement)
+    })
+    for (let i = 0; i < 10; i++) replays.push(ask())
+    while (answered.length < 20) await Promise.all(replays)
+    assert.deepStrictEqual(
+      answered,
+      Array.from({ length: 20 }, (_, i) => i)
+    )
   })
 
   it("fails where its group begins later than anybody waits for a connection", async () => {
