@@ -3,8 +3,8 @@
  * statements, and not a hundred in front of everybody else's reads.
  *
  * Q1. One statement of each kind is under way, of at most 64 lookups, with at most a mebibyte of texts and in any case
- *     that of the oldest lookup. The shortest texts come first, of equal ones the older. A lookup whose text has no room
- *     waits in line again.
+ *     that of the oldest lookup. The shortest texts come first, of equal ones the older. A lookup whose text has no
+ *     room waits in line again.
  * Q2. A lookup that was made more than two seconds before its group begins fails with `JournalUnavailable`, as one does
  *     that waits for a connection. A group under way ends within the time limit of statements.
  */
