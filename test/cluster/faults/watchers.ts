@@ -50,13 +50,14 @@ const stage = async ({ cluster, history, random }: Scene, node: Node) => {
   return { caller, quiet, keys, threadId: await create("/v1/threads", { agentId: loud }, "thread", "id") }
 }
 
+/** Milliseconds between two looks at a node's memory. */
 const lookMs = 10_000
-/** Bytes by which a node at work grows between two looks. */
+/** A node that has grown by fewer bytes from one look to the next has settled. */
 const steady = 4 * 1024 * 1024
 
 /**
- * Its resident bytes once it grows no more. One that has just started grows by some fifty megabytes, which have nothing
- * to do with who watches: within three quarters of a minute on a slow machine.
+ * The node's resident bytes once it has settled. A start alone makes it grow by some fifty megabytes, for up to a minute
+ * on a slow machine, and streams have no part in that. Fails after two minutes.
  */
 const settled = async (node: Node, sleep: Scene["sleep"]) => {
   let bytes = residentBytes(node.pid ?? 0)
