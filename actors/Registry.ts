@@ -75,7 +75,6 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
   const to = { bus, journal, lease, monotonic: yield* makeMonotonic, placement, residents, obligations, fork }
   const ground = { ...options, ...to, name: kind.name, kind }
   let closed = false
-  let leaving = false
 
   const onDropped = (actor: Actor, why: DropReason) => {
     const { desk } = actor
@@ -112,7 +111,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
   const host = makeHost<Snapshot, Request, Command, Job, W>({
     ...ground,
     onDropped,
-    leaving: () => leaving,
+    isGoing: (actor): boolean => isGoing(actor),
     employer: (desk) => residents.employer(desk),
     onMoved: (actor) => {
       if (actor.dropped !== undefined) {
@@ -135,7 +134,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
   const isClosed = () => closed
   const activation = makeActivation<Snapshot, Request>({ ...ground, drop, push, resume, closed: isClosed })
   const { activate, find, isLoading, loading, serve, unasked, wake } = activation
-  const { drain, evict, passivate } = makeLeaving({ ...ground, loading, drop })
+  const { drain, evict, hasGivenBack, isGoing, passivate } = makeLeaving({ ...ground, loading, drop })
   const { current, settled } = makeReaders(residents, lease)
   const queueing = makeQueueing<Snapshot, Request>({ kind: kind.name, lease, residents, router })
 
@@ -163,7 +162,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
       )
     })
 
-  router.answer(kind, makeAnswering({ ...ground, closed: isClosed, queueing, tell: tellHere }))
+  router.answer(kind, makeAnswering({ ...ground, closed: isClosed, hasGivenBack, queueing, tell: tellHere }))
 
   /**
    * A new actor: its first command brings its birth with it. Where one of that id is here already, being born as well,
@@ -216,10 +215,6 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
     wake,
     close: () => {
       closed = true
-    },
-    leave: () => {
-      closed = true
-      leaving = true
     }
   })
   journal.know(kind.name, kind.nouns)

@@ -48,8 +48,6 @@ type Waking<Snapshot, Request> = Pick<
     readonly mostActors: number
     readonly fork: (effect: Effect.Effect<unknown>) => unknown
     readonly close: () => void
-    /** Closed, and what is here leaves. */
-    readonly leave: () => void
   }
 
 export const makeWakeable = <Snapshot, Request>({
@@ -62,7 +60,6 @@ export const makeWakeable = <Snapshot, Request>({
   host,
   kind,
   lease,
-  leave,
   mostActors,
   obligations,
   passivate,
@@ -140,8 +137,7 @@ export const makeWakeable = <Snapshot, Request>({
     close,
     drain: (ms) =>
       Effect.suspend(() => {
-        leave()
-        for (const actor of residents.all()) actor.desk.withhold()
+        close()
         obligations.withhold()
         return drain(ms)
       }),
