@@ -6,6 +6,7 @@
  * W1. A pass that fails is logged and followed by the next; the sweep itself never ends.
  * W2. A takeover resumes at most so many actors at once, and goes on slowly while many that it has resumed cannot
  *     begin: a dead node's work does not arrive as one herd, and no actor is in memory long before its job can begin.
+ *     As long as they are fewer, the next look waits for none of them.
  * W3. A hint, or a change in the list of nodes, brings the next look forward, unless the node is as busy as W2 says.
  *     Losing every hint costs a second.
  * W4. An actor that another node is to take, and has not taken when it is seen a second time, is taken by a third: a
@@ -15,7 +16,7 @@
  * W6. An actor that is due within some looks is taken up already, as long as there is room, and is told the time when
  *     its moment comes: neither the claims nor the wait for a look come on top of that.
  */
-import { Context, Effect, Latch, Layer, Schedule } from "effect"
+import { Context, Effect, Latch, Layer, Schedule, Semaphore } from "effect"
 import { Bus } from "../src/bus/Bus.ts"
 import { type ActorRef, Journal } from "../src/journal/Journal.ts"
 import { Lease } from "../src/journal/Lease.ts"
@@ -84,14 +85,31 @@ export class Sweep extends Context.Service<
         takeovers.ring("all")
       }
 
+      const scope = yield* Effect.scope
+      const hands = Semaphore.makeUnsafe(atOnce)
+      /** On their way into memory, or waiting for a hand. */
+      const waking = new Set<string>()
+      const few = Latch.makeUnsafe(true)
+      const wake = (ref: ActorRef) => {
+        waking.add(ref.id)
+        if (waking.size >= atOnce) few.closeUnsafe()
+        return hands.withPermits(1)(registries.of(ref.kind)?.wake(ref) ?? Effect.void).pipe(
+          Effect.ensuring(
+            Effect.sync(() => {
+              waking.delete(ref.id)
+              if (waking.size < atOnce) few.openUnsafe()
+            })
+          ),
+          Effect.forkIn(scope)
+        )
+      }
+
       const take = Effect.fnUntraced(function* ({ isToTake, shards }: View) {
         const most = isPressed() ? atOnce : claimed
         const due = yield* journal.due(most, shards, all().every(({ hasRoom }) => hasRoom()) ? aheadMs : 0)
-        const asleep = due.filter((ref) => isToTake(ref) && !isLive(ref))
-        yield* Effect.forEach(asleep, (ref) => registries.of(ref.kind)?.wake(ref) ?? Effect.void, {
-          concurrency: atOnce,
-          discard: true
-        })
+        const asleep = due.filter((ref) => isToTake(ref) && !isLive(ref) && !waking.has(ref.id))
+        yield* Effect.forEach(asleep, wake, { discard: true })
+        yield* few.await
         more = due.length * 2 >= most && asleep.some(isLive)
         takeMore()
       })
