@@ -42,8 +42,8 @@ export interface HostOptions<Snapshot, Request, Command, Job, W extends WriteSet
   readonly monotonic: Monotonic
   readonly bulkheads: Bulkheads
   readonly fork: <A, E>(effect: Effect.Effect<A, E>) => Fiber.Fiber<A, E>
-  /** The actor is to go, since this node is on its way out. */
-  readonly isGoing: (live: Activation<Snapshot, Request>) => boolean
+  /** This node is on its way out. */
+  readonly leaving: () => boolean
   /** The actor whose desk it is, while it is in memory. */
   readonly employer: (desk: Desk<Request>) => Activation<Snapshot, Request> | undefined
   /** The actor is gone from this node; what waited is told anew. */
@@ -75,7 +75,7 @@ const steadyMs = 250
 export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
   options: HostOptions<Snapshot, Request, Command, Job, W>
 ) => {
-  const { bulkheads, retell, employer, fork, isGoing, kind, lease, monotonic, onDropped } = options
+  const { bulkheads, retell, employer, fork, kind, lease, leaving, monotonic, onDropped } = options
   type Actor = Activation<Snapshot, Request>
 
   const { decide, decidePosted, gather } = makeDeciding(kind, lease)
@@ -313,7 +313,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
     lease,
     bulkheads,
     fork,
-    isGoing,
+    leaving,
     employer,
     drop,
     push: (live, items) => push(live, ...items)

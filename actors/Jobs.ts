@@ -35,8 +35,8 @@ export interface JobsOptions<Actor, Snapshot, Request, Command, Job, W extends W
   readonly lease: Pick<Lease["Service"], "fenced" | "now">
   readonly bulkheads: Bulkheads
   readonly fork: <A, E>(effect: Effect.Effect<A, E>) => Fiber.Fiber<A, E>
-  /** The actor is to go, since this node is on its way out (D4). */
-  readonly isGoing: (live: Actor) => boolean
+  /** This node is on its way out (D4). */
+  readonly leaving: () => boolean
   /** The actor whose desk it is, while it is in memory. */
   readonly employer: (desk: Desk<Request>) => Actor | undefined
   readonly push: (live: Actor, items: ReadonlyArray<Item<Request>>) => void
@@ -62,7 +62,7 @@ export const makeJobs = <
   fork,
   kind,
   lease,
-  isGoing,
+  leaving,
   drop,
   push
 }: JobsOptions<Actor, Snapshot, Request, Command, Job, W>) => {
@@ -175,7 +175,7 @@ export const makeJobs = <
       }
       if (live.dropped !== undefined) return
       if (lease.fenced()) return drop(live, "fenced")
-      if ((isGoing(live) && run.repeatable) || live.desk.tasks.has(run.start)) continue
+      if ((leaving() && run.repeatable) || live.desk.tasks.has(run.start)) continue
       start(live, run.start, job, run.repeatable)
     }
   }

@@ -75,6 +75,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
   const to = { bus, journal, lease, monotonic: yield* makeMonotonic, placement, residents, obligations, fork }
   const ground = { ...options, ...to, name: kind.name, kind }
   let closed = false
+  let leaving = false
 
   const onDropped = (actor: Actor, why: DropReason) => {
     const { desk } = actor
@@ -111,7 +112,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
   const host = makeHost<Snapshot, Request, Command, Job, W>({
     ...ground,
     onDropped,
-    isGoing: (actor): boolean => isGoing(actor),
+    leaving: () => leaving,
     employer: (desk) => residents.employer(desk),
     onMoved: (actor) => {
       if (actor.dropped !== undefined) {
@@ -134,7 +135,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
   const isClosed = () => closed
   const activation = makeActivation<Snapshot, Request>({ ...ground, drop, push, resume, closed: isClosed })
   const { activate, find, isLoading, loading, serve, unasked, wake } = activation
-  const { drain, evict, hasGivenBack, isGoing, passivate } = makeLeaving({ ...ground, loading, drop })
+  const { drain, evict, hasGivenBack, passivate } = makeLeaving({ ...ground, loading, drop })
   const { current, settled } = makeReaders(residents, lease)
   const queueing = makeQueueing<Snapshot, Request>({ kind: kind.name, lease, residents, router })
 
@@ -215,6 +216,10 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
     wake,
     close: () => {
       closed = true
+    },
+    leave: () => {
+      closed = true
+      leaving = true
     }
   })
   journal.know(kind.name, kind.nouns)

@@ -93,15 +93,17 @@ export class Sweep extends Context.Service<
       const wake = (ref: ActorRef) => {
         waking.add(ref.id)
         if (waking.size >= atOnce) few.closeUnsafe()
-        return hands.withPermits(1)(registries.of(ref.kind)?.wake(ref) ?? Effect.void).pipe(
-          Effect.ensuring(
-            Effect.sync(() => {
-              waking.delete(ref.id)
-              if (waking.size < atOnce) few.openUnsafe()
-            })
-          ),
-          Effect.forkIn(scope)
-        )
+        return hands
+          .withPermits(1)(registries.of(ref.kind)?.wake(ref) ?? Effect.void)
+          .pipe(
+            Effect.ensuring(
+              Effect.sync(() => {
+                waking.delete(ref.id)
+                if (waking.size < atOnce) few.openUnsafe()
+              })
+            ),
+            Effect.forkIn(scope)
+          )
       }
 
       const take = Effect.fnUntraced(function* ({ isToTake, shards }: View) {

@@ -7,9 +7,7 @@
  * G2. An actor at rest whose shard is another node's by now is released: that node gets it without a theft.
  * G3. An actor with a moment that could not be released is owed, unless it is back in memory, or owed already.
  * G4. While more actors are here than a node is to hold, actors at rest leave at once, the longest at rest first.
- * G5. Actors that are at work when their node begins to leave are told to go one after the other, if somebody is there
- *     to take them over: who takes up many at once is behind with each of them. Until it is told, an actor works on.
- * G6. A node that leaves does not take again what it has given back, though another node remembers that it had it.
+ * G5. A node that leaves does not take again what it has given back, though another node remembers that it had it.
  */
 import { Cause, Effect, Exit } from "effect"
 import type { Bus } from "../src/bus/Bus.ts"
@@ -27,7 +25,7 @@ import { aheadMs } from "./rounds.ts"
 export interface Leaving<Snapshot, Request> {
   readonly bus: Pick<Bus["Service"], "wake">
   readonly journal: Pick<Journal["Service"], "release">
-  readonly lease: Pick<Lease["Service"], "incarnation" | "nodes" | "now">
+  readonly lease: Pick<Lease["Service"], "now">
   readonly monotonic: Monotonic
   readonly placement: Pick<Placement["Service"], "mine">
   readonly residents: Residents<Snapshot, Request>
@@ -49,9 +47,6 @@ const roomy = 0.95
 /** Actors given back in a statement. */
 const portion = 500
 
-/** G5: milliseconds between two that are told to go, and the part of the drain's time in which all of them are. */
-const apart = { ms: 50, part: 1 / 3 }
-
 export const makeLeaving = <Snapshot, Request>({
   bus,
   idleMs,
@@ -70,10 +65,9 @@ export const makeLeaving = <Snapshot, Request>({
 
   const isResting = (actor: Actor) => !actor.busy && actor.mailbox.length === 0 && actor.desk.isClear && !actor.unborn
 
-  /** Those that have not been told to go (G5); absent while this node stays. */
-  let untold: Set<Actor> | undefined
-  /** G6. */
+  /** Given back since this node began to leave (G5). */
   const givenBack = new Set<string>()
+  let draining = false
 
   /** G3. */
   const owe = (kept: ReadonlyArray<Actor>) => {
@@ -92,7 +86,7 @@ export const makeLeaving = <Snapshot, Request>({
         if (Cause.hasDies(exit.cause)) yield* Effect.logError("actors could not be given back", exit.cause)
         return
       }
-      if (untold !== undefined) for (const { ref } of some) givenBack.add(ref.id)
+      if (draining) for (const { ref } of some) givenBack.add(ref.id)
       const now = lease.now()
       const isDue = ({ head: { runnableAt } }: Actor) => runnableAt !== null && runnableAt <= now
       for (const shard of new Set(some.filter(isDue).map(({ shard }) => shard))) bus.wake(shard)
@@ -125,28 +119,12 @@ export const makeLeaving = <Snapshot, Request>({
     return leave(early)
   })
 
-  const isGoing = (actor: Actor) => untold?.has(actor) === false
-
-  const areOthers = () =>
-    lease.nodes().some(({ draining, incarnation }) => !draining && incarnation !== lease.incarnation())
-
   /** Gives every actor back as soon as its jobs have ended, and all of them after so many milliseconds. */
   const drain = Effect.fnUntraced(function* (ms: number) {
-    const began = monotonic()
-    const until = began + ms
-    const atWork = new Set(residents.all().filter((actor) => !isResting(actor)))
-    const pause = areOthers() ? Math.min(apart.ms, (ms * apart.part) / atWork.size) : 0
-    untold = atWork
-    let next = began
+    const until = monotonic() + ms
+    draining = true
     for (;;) {
-      const now = monotonic()
-      for (const actor of atWork) {
-        if (next > now) break
-        next += pause
-        atWork.delete(actor)
-        actor.desk.withhold()
-      }
-      const over = now >= until
+      const over = monotonic() >= until
       const given = residents.all().filter((actor) => !actor.unborn && (over || isResting(actor)))
       for (const actor of given) drop(actor, "drained")
       yield* release(given)
@@ -158,5 +136,5 @@ export const makeLeaving = <Snapshot, Request>({
     }
   })
 
-  return { passivate, evict, drain, isGoing, hasGivenBack: (id: string) => givenBack.has(id) }
+  return { passivate, evict, drain, hasGivenBack: (id: string) => givenBack.has(id) }
 }

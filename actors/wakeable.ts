@@ -48,6 +48,8 @@ type Waking<Snapshot, Request> = Pick<
     readonly mostActors: number
     readonly fork: (effect: Effect.Effect<unknown>) => unknown
     readonly close: () => void
+    /** Closed, and what is here leaves. */
+    readonly leave: () => void
   }
 
 export const makeWakeable = <Snapshot, Request>({
@@ -60,6 +62,7 @@ export const makeWakeable = <Snapshot, Request>({
   host,
   kind,
   lease,
+  leave,
   mostActors,
   obligations,
   passivate,
@@ -137,7 +140,8 @@ export const makeWakeable = <Snapshot, Request>({
     close,
     drain: (ms) =>
       Effect.suspend(() => {
-        close()
+        leave()
+        for (const actor of residents.all()) actor.desk.withhold()
         obligations.withhold()
         return drain(ms)
       }),

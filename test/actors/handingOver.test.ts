@@ -5,10 +5,10 @@ import type { Reply } from "../../actors/Actor.ts"
 import type { ActorRef } from "../../src/journal/Journal.ts"
 import { hasShard, shardOf } from "../../src/journal/shard.ts"
 import { freshId } from "../../src/seed.ts"
-import { startNode, toRest } from "./Node.ts"
-import { pass, settle } from "./World.ts"
+import { type Node, startNode, toRest } from "./Node.ts"
+import { pass, settle, threadOf } from "./World.ts"
 import { setting } from "./nodes.ts"
-import { ann, bodyOf, create, post, rowOf, submit, wordsOf } from "./threads.ts"
+import { ann, birth, bodyOf, create, post, rowOf, submit, wordsOf } from "./threads.ts"
 
 describe("what waits in the inbox", () => {
   it.effect("is delivered by the owner within a second, without a hint; with one at once", () =>
@@ -175,6 +175,14 @@ describe("what is due", () => {
   )
 })
 
+/** A thread of the one node that is to be the other's. */
+const bornAwayFrom = Effect.fnUntraced(function* (node: Node, other: Node) {
+  let ref = threadOf(freshId("thread"))
+  while (node.placement.of(shardOf(ref.id)) !== other.incarnation) ref = threadOf(freshId("thread"))
+  yield* node.registry.create(ref, birth, { request: { type: "create" } })
+  return ref
+})
+
 describe("a node that leaves", () => {
   it.effect("hands over what it has, and nobody is refused meanwhile", () =>
     Effect.gen(function* () {
@@ -232,6 +240,21 @@ describe("a node that leaves", () => {
       yield* pass(100)
       yield* Fiber.join(leaving)
       assert.strictEqual(wordsOf(world, working), "user(A) assistant(A) turn_completed(A)")
+    })
+  )
+
+  it.effect("does not take again what it has given back, though another node remembers that it had it", () =>
+    Effect.gen(function* () {
+      const { a, b, c, world } = yield* setting()
+      const away = yield* bornAwayFrom(a, b)
+      // The other one finds it on the node that leaves, not where its place is.
+      yield* c.deliver(away, { request: submit("A") })
+      const leaving = yield* Effect.forkChild(a.drain(20_000))
+      yield* pass(1_300)
+      yield* Fiber.join(leaving)
+      assert.isNull(rowOf(world, away).owner)
+      yield* c.deliver(away, { request: submit("B") })
+      assert.notStrictEqual(rowOf(world, away).owner, a.incarnation)
     })
   )
 

@@ -63,6 +63,28 @@ describe("the inbox", () => {
   )
 })
 
+describe("a takeover that takes long", () => {
+  it.effect("holds up no other", () =>
+    Effect.gen(function* () {
+      const world = makeWorld()
+      const [a, b, c] = [yield* start(world), yield* start(world), yield* start(world)]
+      const [slow, other] = [yield* create(a), yield* create(b)]
+      yield* a.deliver(slow, { request: submit("S\n/wait 3s") })
+      yield* b.deliver(other, { request: submit("O\n/wait 3s") })
+      const { load } = c.journal
+      Object.assign(c.journal, {
+        load: (claimed: Parameters<typeof load>[0]) => (claimed.actor.id === slow.id ? Effect.never : load(claimed))
+      })
+      yield* a.kill
+      yield* pass(2_000)
+      assert.strictEqual(rowOf(world, slow).owner, c.incarnation)
+      yield* b.kill
+      yield* pass(2_000)
+      assert.strictEqual(rowOf(world, other).owner, c.incarnation)
+    })
+  )
+})
+
 describe("what a node that lives and does nothing is to take", () => {
   for (const others of [1, 2, 4]) {
     it.effect(`is taken by one of ${others} others`, () =>
