@@ -6,7 +6,7 @@
  * W1. A pass that fails is logged and followed by the next; the sweep itself never ends.
  * W2. A takeover resumes at most so many actors at once, and goes on slowly while many that it has resumed cannot
  *     begin: a dead node's work does not arrive as one herd, and no actor is in memory long before its job can begin.
- *     As long as they are fewer, the next look waits for none of them.
+ *     The next look waits for all but a few of them: one that takes long holds up no other.
  * W3. A hint, or a change in the list of nodes, brings the next look forward, unless the node is as busy as W2 says.
  *     Losing every hint costs a second.
  * W4. An actor that another node is to take, and has not taken when it is seen a second time, is taken by a third: a
@@ -31,6 +31,9 @@ import { makeViews, type View } from "./strays.ts"
 /** Actors that one look takes up, and how many of them at once. */
 const claimed = 200
 const atOnce = 50
+
+/** W2: so many that are on their way into memory, and the next look waits. */
+const mostWaking = 10
 
 /** W2: so many jobs that cannot begin, and a look takes up no more than `atOnce`, without another right behind it. */
 const mostUnready = 200
@@ -92,14 +95,14 @@ export class Sweep extends Context.Service<
       const few = Latch.makeUnsafe(true)
       const wake = (ref: ActorRef) => {
         waking.add(ref.id)
-        if (waking.size >= atOnce) few.closeUnsafe()
+        if (waking.size >= mostWaking) few.closeUnsafe()
         return hands
           .withPermits(1)(registries.of(ref.kind)?.wake(ref) ?? Effect.void)
           .pipe(
             Effect.ensuring(
               Effect.sync(() => {
                 waking.delete(ref.id)
-                if (waking.size < atOnce) few.openUnsafe()
+                if (waking.size < mostWaking) few.openUnsafe()
               })
             ),
             Effect.forkIn(scope)
