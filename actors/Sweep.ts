@@ -6,7 +6,7 @@
  * W1. A pass that fails is logged and followed by the next; the sweep itself never ends.
  * W2. A takeover resumes at most so many actors at once, and goes on slowly while many that it has resumed cannot
  *     begin: a dead node's work does not arrive as one herd, and no actor is in memory long before its job can begin.
- *     The next look waits for all but a few of them: one that takes long holds up no other.
+ *     The next look waits for all but a few of them: a few that take long hold up no other.
  * W3. A hint, or a change in the list of nodes, brings the next look forward, unless the node is as busy as W2 says.
  *     Losing every hint costs a second.
  * W4. An actor that another node is to take, and has not taken when it is seen a second time, is taken by a third: a
@@ -32,7 +32,7 @@ import { makeViews, type View } from "./strays.ts"
 const claimed = 200
 const atOnce = 50
 
-/** W2: so many that are on their way into memory, and the next look waits. */
+/** W2: the next look waits while so many actors, or more, are on their way into memory. */
 const mostWaking = 10
 
 /** W2: so many jobs that cannot begin, and a look takes up no more than `atOnce`, without another right behind it. */
@@ -90,7 +90,7 @@ export class Sweep extends Context.Service<
 
       const scope = yield* Effect.scope
       const hands = Semaphore.makeUnsafe(atOnce)
-      /** On their way into memory, or waiting for a hand. */
+      /** Ids of actors that are on their way into memory, or wait for a hand. */
       const waking = new Set<string>()
       const few = Latch.makeUnsafe(true)
       const wake = (ref: ActorRef) => {

@@ -20,7 +20,7 @@ interface Answering<Snapshot, Request> {
   readonly queueing: { readonly answer: (id: string, workspace: string, sent: unknown) => NodeReply | undefined }
   /** Nothing new comes into memory any more. */
   readonly closed: () => boolean
-  /** G5 of leaving.ts. */
+  /** This node leaves, and has given the actor of that id back (G5 of leaving.ts). */
   readonly hasGivenBack: (id: string) => boolean
   readonly tell: (
     ref: ActorRef,

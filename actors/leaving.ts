@@ -65,7 +65,7 @@ export const makeLeaving = <Snapshot, Request>({
 
   const isResting = (actor: Actor) => !actor.busy && actor.mailbox.length === 0 && actor.desk.isClear && !actor.unborn
 
-  /** Given back since this node began to leave (G5). */
+  /** Ids of actors that were given back since this node began to leave (G5). */
   const givenBack = new Set<string>()
   let draining = false
 

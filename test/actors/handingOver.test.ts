@@ -175,7 +175,7 @@ describe("what is due", () => {
   )
 })
 
-/** A thread of the one node that is to be the other's. */
+/** A thread that is born on `node`, and whose shard is `other`'s. */
 const bornAwayFrom = Effect.fnUntraced(function* (node: Node, other: Node) {
   let ref = threadOf(freshId("thread"))
   while (node.placement.of(shardOf(ref.id)) !== other.incarnation) ref = threadOf(freshId("thread"))
@@ -247,7 +247,7 @@ describe("a node that leaves", () => {
     Effect.gen(function* () {
       const { a, b, c, world } = yield* setting()
       const away = yield* bornAwayFrom(a, b)
-      // The other one finds it on the node that leaves, not where its place is.
+      // Whoever asks finds it on the node that leaves, not where its shard is, and remembers.
       yield* c.deliver(away, { request: submit("A") })
       const leaving = yield* Effect.forkChild(a.drain(20_000))
       yield* pass(1_300)
