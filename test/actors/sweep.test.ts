@@ -67,10 +67,9 @@ describe("a takeover that takes long", () => {
   it.effect("holds up no other", () =>
     Effect.gen(function* () {
       const world = makeWorld()
-      const [a, b, c] = [yield* start(world), yield* start(world), yield* start(world)]
-      const [slow, other] = [yield* create(a), yield* create(b)]
+      const [a, c] = [yield* start(world), yield* start(world)]
+      const slow = yield* create(a)
       yield* a.deliver(slow, { request: submit("S\n/wait 3s") })
-      yield* b.deliver(other, { request: submit("O\n/wait 3s") })
       const { load } = c.journal
       Object.assign(c.journal, {
         load: (claimed: Parameters<typeof load>[0]) => (claimed.actor.id === slow.id ? Effect.never : load(claimed))
@@ -78,6 +77,9 @@ describe("a takeover that takes long", () => {
       yield* a.kill
       yield* pass(2_000)
       assert.strictEqual(rowOf(world, slow).owner, c.incarnation)
+      const b = yield* start(world)
+      const other = yield* create(b)
+      yield* b.deliver(other, { request: submit("O\n/wait 3s") })
       yield* b.kill
       yield* pass(2_000)
       assert.strictEqual(rowOf(world, other).owner, c.incarnation)
