@@ -6,7 +6,8 @@
  * W1. A pass that fails is logged and followed by the next; the sweep itself never ends.
  * W2. A takeover resumes at most so many actors at once, and goes on slowly while many that it has resumed cannot
  *     begin: a dead node's work does not arrive as one herd, and no actor is in memory long before its job can begin.
- *     The next look waits for all but a few of them: a few that take long hold up no other.
+ *     The next look waits for all but a few of them, for a second at most: those that take long hold up no other, as
+ *     long as there are fewer than a look takes up at once.
  * W3. A hint, or a change in the list of nodes, brings the next look forward, unless the node is as busy as W2 says.
  *     Losing every hint costs a second.
  * W4. An actor that another node is to take, and has not taken when it is seen a second time, is taken by a third: a
@@ -32,8 +33,9 @@ import { makeViews, type View } from "./strays.ts"
 const claimed = 200
 const atOnce = 50
 
-/** W2: the next look waits while so many actors, or more, are on their way into memory. */
+/** W2: the next look waits while so many actors, or more, are on their way into memory, up to a second. */
 const mostWaking = 10
+const patience = "1 second"
 
 /** W2: so many jobs that cannot begin, and a look takes up no more than `atOnce`, without another right behind it. */
 const mostUnready = 200
@@ -114,7 +116,7 @@ export class Sweep extends Context.Service<
         const due = yield* journal.due(most, shards, all().every(({ hasRoom }) => hasRoom()) ? aheadMs : 0)
         const asleep = due.filter((ref) => isToTake(ref) && !isLive(ref) && !waking.has(ref.id))
         yield* Effect.forEach(asleep, wake, { discard: true })
-        yield* few.await
+        yield* Effect.timeoutOption(few.await, patience)
         more = due.length * 2 >= most && asleep.some(isLive)
         takeMore()
       })

@@ -64,27 +64,31 @@ describe("the inbox", () => {
 })
 
 describe("a takeover that takes long", () => {
-  it.effect("holds up no other", () =>
-    Effect.gen(function* () {
-      const world = makeWorld()
-      const [a, c] = [yield* start(world), yield* start(world)]
-      const slow = yield* create(a)
-      yield* a.deliver(slow, { request: submit("S\n/wait 3s") })
-      const { load } = c.journal
-      Object.assign(c.journal, {
-        load: (claimed: Parameters<typeof load>[0]) => (claimed.actor.id === slow.id ? Effect.never : load(claimed))
+  for (const many of [1, 25]) {
+    it.effect(`holds up no other, were there ${many} of them`, () =>
+      Effect.gen(function* () {
+        const world = makeWorld()
+        const [a, c] = [yield* start(world), yield* start(world)]
+        const slow: Array<ActorRef> = []
+        for (let i = 0; i < many; i++) slow.push(yield* create(a))
+        for (const ref of slow) yield* a.deliver(ref, { request: submit("S\n/wait 3s") })
+        const { load } = c.journal
+        Object.assign(c.journal, {
+          load: (claimed: Parameters<typeof load>[0]) =>
+            slow.some(({ id }) => claimed.actor.id === id) ? Effect.never : load(claimed)
+        })
+        yield* a.kill
+        yield* pass(2_000)
+        for (const ref of slow) assert.strictEqual(rowOf(world, ref).owner, c.incarnation)
+        const b = yield* start(world)
+        const other = yield* create(b)
+        yield* b.deliver(other, { request: submit("O\n/wait 3s") })
+        yield* b.kill
+        yield* pass(3_000)
+        assert.strictEqual(rowOf(world, other).owner, c.incarnation)
       })
-      yield* a.kill
-      yield* pass(2_000)
-      assert.strictEqual(rowOf(world, slow).owner, c.incarnation)
-      const b = yield* start(world)
-      const other = yield* create(b)
-      yield* b.deliver(other, { request: submit("O\n/wait 3s") })
-      yield* b.kill
-      yield* pass(2_000)
-      assert.strictEqual(rowOf(world, other).owner, c.incarnation)
-    })
-  )
+    )
+  }
 })
 
 describe("what a node that lives and does nothing is to take", () => {

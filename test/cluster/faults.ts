@@ -4,7 +4,7 @@ import { clockJump, databaseClock } from "./faults/clocks.ts"
 import { herd } from "./faults/herd.ts"
 import { hostile } from "./faults/hostile.ts"
 import { natsCut, natsDown } from "./faults/nats.ts"
-import { crashLoop, join, kill, rolling, shortStop, stop, term } from "./faults/nodes.ts"
+import { crashLoop, join, kill, rolling, rollingUnderFullLoad, shortStop, stop, term } from "./faults/nodes.ts"
 import { providerTrouble, toolServerGone } from "./faults/outside.ts"
 import {
   commitsHang,
@@ -48,6 +48,7 @@ export const faults: ReadonlyArray<Fault> = [
   shortStop,
   term,
   rolling,
+  rollingUnderFullLoad,
   restartPostgres("SIGKILL", "PostgreSQL killed (SIGKILL) and started again"),
   restartPostgres("SIGQUIT", "PostgreSQL restarted at once (immediate shutdown)"),
   cut,

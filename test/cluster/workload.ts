@@ -40,7 +40,15 @@ export interface WorkloadOptions {
   readonly governed?: boolean
   /** Mean pause of a user between steps. */
   readonly thinkMs?: number
+  /** Mean pause of a client of what is governed before its next round, beside those within a round. */
+  readonly roundMs?: number
 }
+
+/**
+ * Some twenty submits a second, which is what two cores are to carry with ease: how long a deployment may be noticed is
+ * said of this load. The load that a fault has otherwise leaves neither core a moment, with or without the fault.
+ */
+export const nominalLoad: Partial<WorkloadOptions> = { thinkMs: 4_000, roundMs: 5_000, chargers: 3 }
 
 export class Workload {
   readonly history = new History()
@@ -69,6 +77,7 @@ export class Workload {
       followers: 6,
       governed: true,
       thinkMs: 1_500,
+      roundMs: 0,
       ...options
     }
     this.#random = randomOf(options.seed)
@@ -146,7 +155,7 @@ export class Workload {
 
   #office(workspace: Workspace): Office {
     const { cluster, history, name } = this
-    const { keyed, thinkMs } = this.#options
+    const { keyed, roundMs, thinkMs } = this.#options
     const randomly = () => randomOf(Math.floor(this.#random() * 2 ** 31))
     const next = () => `${name}.${this.#count++}`
     return {
@@ -156,6 +165,7 @@ export class Workload {
       name,
       keyed,
       thinkMs,
+      roundMs,
       next,
       namespace: (word) => `${word}${name.slice(0, 20)}`,
       caller: (key = workspace.key) => new Caller(cluster, workspace, history, randomly(), key),

@@ -51,7 +51,7 @@ export const askApproval = async ({ create, history, working, ...office }: Offic
     if (dice < 0.7) await Promise.all([approve(), approve()])
     else if (dice < 0.85) await caller.ask("POST", `${path}/deny`, {})
     history.operations.set(operationId, { name, revoked })
-    await sleep(random() * 500)
+    await sleep(random() * 500 + random() * 2 * office.roundMs)
   }
 }
 

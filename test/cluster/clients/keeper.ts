@@ -32,7 +32,7 @@ export const keepMemory = async ({ history, name, working, workspace, ...office 
         expectedVersion,
         version: field(put.body, "entry", "version")
       })
-    await sleep(random() * 200)
+    await sleep(random() * 200 + random() * 2 * office.roundMs)
   }
 }
 

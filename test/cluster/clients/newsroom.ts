@@ -136,7 +136,7 @@ export const reportNews = async (office: Office) => {
     for (let turn = 1; working(); turn++) {
       await append()
       if (turn % 4 === 0 && room.schedules.size < 90) await schedule()
-      await sleep(100 + random() * 400)
+      await sleep(100 + random() * 400 + random() * 2 * office.roundMs)
     }
   }
   /** From its first message on, whatever node answers. */

@@ -21,6 +21,8 @@ export interface Office {
   readonly keyed: number
   /** Mean pause of a user between steps. */
   readonly thinkMs: number
+  /** Mean pause before the next round of who writes memory, spends, asks for approval or appends to feeds. */
+  readonly roundMs: number
   /** Whether new work is begun. */
   readonly working: () => boolean
   /** Whether what was begun is still answered, read and followed. */

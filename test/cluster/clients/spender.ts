@@ -49,6 +49,7 @@ export const spend = async ({ create, history, working, ...office }: Office) => 
         running = seen === undefined || status(seen.body) === "running"
       }
     }
+    await sleep(caller.random() * 2 * office.roundMs)
   }
 }
 

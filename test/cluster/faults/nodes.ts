@@ -17,6 +17,7 @@ import {
   takeoversFrom,
   unfinishedOf
 } from "../measures.ts"
+import { nominalLoad } from "../workload.ts"
 import { extraCalls, inFlight, some, takeover } from "./bars.ts"
 
 export const kill: Fault = {
@@ -123,6 +124,14 @@ const claimed = ({ heads }: Audit, { threads }: History, from: number, to: numbe
   return moved.size
 }
 
+/** What clients asked for in that time. */
+const rateOf = ({ requests }: History, from: number, to: number) => {
+  const asked = requests.filter(({ began }) => began >= from && began <= to)
+  const submits = asked.filter(({ submit }) => submit)
+  const aSecond = (count: number) => Math.round(count / ((to - from) / 1_000))
+  return `${aSecond(submits.length)} submits and ${aSecond(asked.length)} requests a second`
+}
+
 /**
  * Begins a deployment. `leave` stops a node and notes how it ended; `end` closes the window and gives the judgement:
  * the longest silence of running turns, and the requests that one retry does not mend.
@@ -149,10 +158,13 @@ export const deployment = async (cluster: Cluster) => {
         const hard = strained(history, from.at, to.at)
         for (const { failed } of hard.slice(0, 5)) console.log(`     not mended by one retry: ${failed}`)
         const moved = claimed(audit, history, from.wall, to.wall)
+        const rates = rateOf(history, from.at, to.at)
         return {
           gaps,
           observed:
-            codes.every((code) => code === 0) && moved > 0 ? `${done}, ${moved} measured threads moved` : undefined,
+            codes.every((code) => code === 0) && moved > 0
+              ? `${done}, ${moved} measured threads moved, ${rates}`
+              : undefined,
           figures: [
             { name: "longest silence", value: quantile(gaps, 1), bar: longestSilenceMs, unit: "ms" },
             { name: "requests that one retry does not mend", value: hard.length, bar: 0, unit: "" }
@@ -190,6 +202,7 @@ export const betweenMs = 6_000
 export const rolling: Fault = {
   name: "rolling restart of all nodes",
   bar: "longest silence ≤ 2 s; no request fails after one retry",
+  workload: nominalLoad,
   inject: async ({ cluster, sleep }) => {
     const { end, leave } = await deployment(cluster)
     for (const node of cluster.nodes) {
@@ -198,6 +211,16 @@ export const rolling: Fault = {
       await sleep(betweenMs)
     }
     return await end(`${cluster.nodes.length} nodes restarted`)
+  }
+}
+
+/** What is slow then is slow for want of a third core; what is wrong is wrong. */
+export const rollingUnderFullLoad: Fault = {
+  name: "rolling restart under all load there is",
+  bar: "no violation",
+  inject: async (scene) => {
+    const judge = await rolling.inject(scene)
+    return async (run) => ({ ...(await judge(run)), figures: [] })
   }
 }
 

@@ -5,6 +5,7 @@ import { join, resolve } from "node:path"
 import type { Checkout } from "../../../bench/checkout.ts"
 import type { Cluster } from "../Cluster.ts"
 import type { Fault } from "../experiment.ts"
+import { nominalLoad } from "../workload.ts"
 import { betweenMs, deployment } from "./nodes.ts"
 
 const here = resolve(import.meta.dirname, "../../..")
@@ -37,7 +38,7 @@ const handBackMoments = (cluster: Cluster) =>
 /** All nodes go back to the version that is checked out there one by one under load, and then forth again. */
 export const versions = ({ commit, folder }: Checkout): Fault => ({
   // What is governed is this version's: an older one does not know all of it.
-  workload: { governed: false },
+  workload: { ...nominalLoad, governed: false },
   // A node of an older version that leaves may say of a call that it never started that it was lost with its node.
   excuses: /^L[23]:/,
   name: versionsName,
