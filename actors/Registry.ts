@@ -135,7 +135,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
   const isClosed = () => closed
   const activation = makeActivation<Snapshot, Request>({ ...ground, drop, push, resume, closed: isClosed })
   const { activate, find, isLoading, loading, serve, unasked, wake } = activation
-  const { drain, evict, hasGivenBack, passivate } = makeLeaving({ ...ground, loading, drop })
+  const { drain, evict, passivate } = makeLeaving({ ...ground, loading, drop })
   const { current, settled } = makeReaders(residents, lease)
   const queueing = makeQueueing<Snapshot, Request>({ kind: kind.name, lease, residents, router })
 
@@ -163,7 +163,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
       )
     })
 
-  router.answer(kind, makeAnswering({ ...ground, closed: isClosed, hasGivenBack, queueing, tell: tellHere }))
+  router.answer(kind, makeAnswering({ ...ground, closed: isClosed, queueing, tell: tellHere }))
 
   /**
    * A new actor: its first command brings its birth with it. Where one of that id is here already, being born as well,

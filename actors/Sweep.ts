@@ -6,8 +6,8 @@
  * W1. A pass that fails is logged and followed by the next; the sweep itself never ends.
  * W2. A takeover resumes at most so many actors at once, and goes on slowly while many that it has resumed cannot
  *     begin: a dead node's work does not arrive as one herd, and no actor is in memory long before its job can begin.
- *     The next look waits for all but a few of them, for a second at most: those that take long hold up no other, as
- *     long as there are fewer than a look takes up at once.
+ *     A look ends when all but a few of what it takes up are in memory, or after a second: those that take long hold up
+ *     no other, as long as there are fewer of them than are resumed at once.
  * W3. A hint, or a change in the list of nodes, brings the next look forward, unless the node is as busy as W2 says.
  *     Losing every hint costs a second.
  * W4. An actor that another node is to take, and has not taken when it is seen a second time, is taken by a third: a
@@ -33,8 +33,8 @@ import { makeViews, type View } from "./strays.ts"
 const claimed = 200
 const atOnce = 50
 
-/** W2: the next look waits while so many actors, or more, are on their way into memory, up to a second. */
-const mostWaking = 10
+/** W2: a look ends when so many of those that it takes up are on their way still, or after so long. */
+const mostBehind = 9
 const patience = "1 second"
 
 /** W2: so many jobs that cannot begin, and a look takes up no more than `atOnce`, without another right behind it. */
@@ -46,7 +46,10 @@ const noSlots = { turn: { used: 0, waiting: 0 }, call: { used: 0, waiting: 0 } }
 export class Sweep extends Context.Service<
   Sweep,
   {
-    /** Milliseconds since the sweep last went well, takeovers and inbox, by the monotonic clock. */
+    /**
+     * Milliseconds since the sweep last went well, takeovers and inbox, or since an actor that it takes up is on its
+     * way, if that is longer; by the monotonic clock.
+     */
     readonly lagMs: () => number
     /** Hands over what lives here: the first step of leaving. Takes at most so many milliseconds. */
     readonly drain: (ms: number) => Effect.Effect<void>
@@ -92,31 +95,33 @@ export class Sweep extends Context.Service<
 
       const scope = yield* Effect.scope
       const hands = Semaphore.makeUnsafe(atOnce)
-      /** Ids of actors that are on their way into memory, or wait for a hand. */
-      const waking = new Set<string>()
-      const few = Latch.makeUnsafe(true)
+      /** Since when actors are on their way into memory, or wait for a hand, by their ids; the longest first. */
+      const waking = new Map<string, number>()
+      const oldest = () => waking.values().next().value ?? Infinity
       const wake = (ref: ActorRef) => {
-        waking.add(ref.id)
-        if (waking.size >= mostWaking) few.closeUnsafe()
+        waking.set(ref.id, monotonic())
         return hands
           .withPermits(1)(registries.of(ref.kind)?.wake(ref) ?? Effect.void)
-          .pipe(
-            Effect.ensuring(
-              Effect.sync(() => {
-                waking.delete(ref.id)
-                if (waking.size < mostWaking) few.openUnsafe()
-              })
-            ),
-            Effect.forkIn(scope)
-          )
+          .pipe(Effect.ensuring(Effect.sync(() => waking.delete(ref.id))))
       }
+      /** Begins to wake them; ends when all but a few are awake, or its patience is over. */
+      const wakeAll = Effect.fnUntraced(function* (asleep: ReadonlyArray<ActorRef>) {
+        let behind = asleep.length
+        const few = Latch.makeUnsafe(behind <= mostBehind)
+        const awake = Effect.sync(() => {
+          if (--behind <= mostBehind) few.openUnsafe()
+        })
+        yield* Effect.forEach(asleep, (ref) => Effect.forkIn(Effect.ensuring(wake(ref), awake), scope), {
+          discard: true
+        })
+        yield* Effect.timeoutOption(few.await, patience)
+      })
 
       const take = Effect.fnUntraced(function* ({ isToTake, shards }: View) {
         const most = isPressed() ? atOnce : claimed
         const due = yield* journal.due(most, shards, all().every(({ hasRoom }) => hasRoom()) ? aheadMs : 0)
         const asleep = due.filter((ref) => isToTake(ref) && !isLive(ref) && !waking.has(ref.id))
-        yield* Effect.forEach(asleep, wake, { discard: true })
-        yield* Effect.timeoutOption(few.await, patience)
+        yield* wakeAll(asleep)
         more = due.length * 2 >= most && asleep.some(isLive)
         takeMore()
       })
@@ -218,7 +223,7 @@ export class Sweep extends Context.Service<
       })
 
       return Sweep.of({
-        lagMs: () => monotonic() - Math.min(takeovers.last(), inbox.last()),
+        lagMs: () => monotonic() - Math.min(takeovers.last(), inbox.last(), oldest()),
         drain: Effect.fnUntraced(function* (ms) {
           const until = monotonic() + ms
           draining = true

@@ -151,7 +151,7 @@ export const makeActivation = <Snapshot, Request>({
   const load = Effect.fnUntraced(function* (ref: ActorRef, wanted: Wanted) {
     const owe = (why: "unanswered" | "broken", pos?: number) => Effect.sync(() => obligations.failed(ref, why, pos))
     const unreachable = Effect.andThen(owe("unanswered"), Effect.fail(new Unreachable({ retryAfterSeconds })))
-    const claimed = yield* journal.claim(ref).pipe(
+    const claimed = yield* journal.claim(ref, closed()).pipe(
       Effect.tapDefect(() => owe("broken")),
       Effect.catchTags({
         NoSuchActor: () => {
@@ -161,6 +161,10 @@ export const makeActivation = <Snapshot, Request>({
         OwnedElsewhere: (elsewhere) => {
           discharge(ref)
           return Effect.fail(elsewhere)
+        },
+        NotOwned: () => {
+          discharge(ref)
+          return Effect.fail(new Draining())
         },
         JournalUnavailable: () => unreachable
       })
@@ -173,7 +177,10 @@ export const makeActivation = <Snapshot, Request>({
     return yield* begin(found)
   })
 
-  /** V1. `owned`: the journal has said that this node owns it, which may then come back even to a node that leaves. */
+  /**
+   * V1. `owned`: the journal has said that this node owns it, or somebody remembers so. A node that leaves takes it
+   * then, if it does own it (J5).
+   */
   const find = (
     ref: ActorRef,
     owned = false,

@@ -20,8 +20,6 @@ interface Answering<Snapshot, Request> {
   readonly queueing: { readonly answer: (id: string, workspace: string, sent: unknown) => NodeReply | undefined }
   /** Nothing new comes into memory any more. */
   readonly closed: () => boolean
-  /** This node leaves, and has given the actor of that id back (G5 of leaving.ts). */
-  readonly hasGivenBack: (id: string) => boolean
   readonly tell: (
     ref: ActorRef,
     envelope: Envelope<Request>,
@@ -31,7 +29,6 @@ interface Answering<Snapshot, Request> {
 
 export const makeAnswering = <Snapshot, Request>({
   closed,
-  hasGivenBack,
   kind,
   lease,
   name,
@@ -62,7 +59,7 @@ export const makeAnswering = <Snapshot, Request>({
       if (queueReply !== undefined) return Effect.succeed(queueReply)
       const request = kind.decodeRequest(sent)
       if (request === undefined) return Effect.succeed({ v: 1, unwilling: "malformed" })
-      const elsewhere = residents.has(id) || (owned && !hasGivenBack(id)) ? undefined : away(id)
+      const elsewhere = residents.has(id) || owned ? undefined : away(id)
       if (elsewhere !== undefined) return Effect.succeed(elsewhere)
       return tell(
         { workspace, kind: name, id },

@@ -7,7 +7,6 @@
  * G2. An actor at rest whose shard is another node's by now is released: that node gets it without a theft.
  * G3. An actor with a moment that could not be released is owed, unless it is back in memory, or owed already.
  * G4. While more actors are here than a node is to hold, actors at rest leave at once, the longest at rest first.
- * G5. A node that leaves does not take again what it has given back, though another node remembers that it had it.
  */
 import { Cause, Effect, Exit } from "effect"
 import type { Bus } from "../src/bus/Bus.ts"
@@ -65,10 +64,6 @@ export const makeLeaving = <Snapshot, Request>({
 
   const isResting = (actor: Actor) => !actor.busy && actor.mailbox.length === 0 && actor.desk.isClear && !actor.unborn
 
-  /** Ids of actors that were given back since this node began to leave (G5). */
-  const givenBack = new Set<string>()
-  let draining = false
-
   /** G3. */
   const owe = (kept: ReadonlyArray<Actor>) => {
     for (const actor of kept)
@@ -86,7 +81,6 @@ export const makeLeaving = <Snapshot, Request>({
         if (Cause.hasDies(exit.cause)) yield* Effect.logError("actors could not be given back", exit.cause)
         return
       }
-      if (draining) for (const { ref } of some) givenBack.add(ref.id)
       const now = lease.now()
       const isDue = ({ head: { runnableAt } }: Actor) => runnableAt !== null && runnableAt <= now
       for (const shard of new Set(some.filter(isDue).map(({ shard }) => shard))) bus.wake(shard)
@@ -122,7 +116,6 @@ export const makeLeaving = <Snapshot, Request>({
   /** Gives every actor back as soon as its jobs have ended, and all of them after so many milliseconds. */
   const drain = Effect.fnUntraced(function* (ms: number) {
     const until = monotonic() + ms
-    draining = true
     for (;;) {
       const over = monotonic() >= until
       const given = residents.all().filter((actor) => !actor.unborn && (over || isResting(actor)))
@@ -136,5 +129,5 @@ export const makeLeaving = <Snapshot, Request>({
     }
   })
 
-  return { passivate, evict, drain, hasGivenBack: (id: string) => givenBack.has(id) }
+  return { passivate, evict, drain }
 }

@@ -12,7 +12,8 @@
  *     tell, since others have moved it by then, the append stays in doubt: `JournalUnavailable`.
  * J5. A claim raises the epoch, also when the actor is mine already: an append that was sent before the
  *     claim and arrives after it is refused. A claim succeeds when the actor has no owner, when its
- *     owner's lease has lapsed by the database's clock, or when it is already mine.
+ *     owner's lease has lapsed by the database's clock, or when it is already mine. A node that leaves claims only
+ *     what is its own: what it has given back, it does not take again, whoever remembers that it had it.
  * J6. Commands that were stored in the inbox for an actor come before commands that are sent to it later: an append
  *     that queues an input is refused while something waits there.
  */
@@ -217,6 +218,9 @@ export class OwnedElsewhere extends Data.TaggedError("OwnedElsewhere")<{
   readonly node: string
 }> {}
 
+/** This node does not own the actor, and would not take it. */
+export class NotOwned extends Data.TaggedError("NotOwned")<{ readonly actor: ActorRef }> {}
+
 export class NoSuchActor extends Data.TaggedError("NoSuchActor")<{ readonly actor: ActorRef }> {}
 
 /** The database did not answer in time: what was to be written may be written, or be so later. */
@@ -275,8 +279,11 @@ export class Journal extends Context.Service<
     readonly know: (kind: ActorKind, nouns: KindNouns) => void
     /** Waits for the commit. Grouped with whatever else is appended meanwhile. */
     readonly append: (append: Append) => Effect.Effect<void, Superseded | JournalUnavailable>
-    /** Takes one actor over, and reads its head. Concurrent claims share statements. */
-    readonly claim: (actor: ActorRef) => Effect.Effect<Claimed, NoSuchActor | OwnedElsewhere | JournalUnavailable>
+    /** Takes one actor over, or only what is mine, and reads its head. Concurrent claims share statements. */
+    readonly claim: (
+      actor: ActorRef,
+      onlyMine?: boolean
+    ) => Effect.Effect<Claimed, NoSuchActor | NotOwned | OwnedElsewhere | JournalUnavailable>
     /**
      * Reads what a claimed actor is loaded from, as of its claim. Concurrent loads share statements, and none fails for
      * another's rows.

@@ -12,13 +12,14 @@ import { apart } from "../database/apart.ts"
 import { batched, type Batched } from "../database/batches.ts"
 import { type Database, isUnavailable, isUndone } from "../database/Database.ts"
 import { actorTakeovers, claimsPerStatement, record } from "../telemetry/metrics.ts"
-import { places, uuids } from "../database/parameters.ts"
+import { booleans, places, uuids } from "../database/parameters.ts"
 import {
   type ActorRef,
   type Claimed,
   JournalUnavailable,
   type KindNouns,
   NoSuchActor,
+  NotOwned,
   OwnedElsewhere
 } from "./Journal.ts"
 import { long } from "../database/shorthand.ts"
@@ -26,12 +27,17 @@ import { long } from "../database/shorthand.ts"
 export interface Claim {
   readonly actor: ActorRef
   readonly owner: string
+  /** Not to be taken from anybody, nor from nobody. */
+  readonly onlyMine: boolean
 }
 
-const taking = `with c as (select * from unnest($1::int[], $2::uuid[], $3::uuid[], $4::uuid[]) as c(o, w, id, me)),
+type ClaimError = NoSuchActor | NotOwned | OwnedElsewhere | JournalUnavailable
+
+const taking = `with c as (select * from
+  unnest($1::int[], $2::uuid[], $3::uuid[], $4::uuid[], $5::bool[]) as c(o, w, id, me, own)),
 taken as (update heads t set owner = c.me, epoch = t.epoch + 1,
     fruitless = case when t.owner is null or t.owner = c.me or t.since is null then t.fruitless else t.fruitless + 1 end
-  from c where t.id = c.id and t.workspace = c.w
+  from c where t.id = c.id and t.workspace = c.w and (t.owner = c.me or not c.own)
     and (t.owner is null or t.owner = c.me
       or not exists (select from nodes n where n.incarnation = t.owner and n.deadline > clock_timestamp()))
   returning c.o, t.epoch, t.pos, t.seq, t.rev, t.since, t.status, t.carry, t.fruitless,
@@ -65,7 +71,7 @@ interface Taken {
 }
 
 export const claims = (database: Pick<Database["Service"], "query">, kinds: ReadonlyMap<string, KindNouns>) => {
-  type ClaimRequest = Batched<Claim, Claimed, NoSuchActor | OwnedElsewhere | JournalUnavailable>
+  type ClaimRequest = Batched<Claim, Claimed, ClaimError>
 
   const claimedOf = ({ actor, owner }: Claim, row: Taken, doubtful: boolean): Claimed => {
     const parent = kinds.get(actor.kind)?.parent ?? null
@@ -100,7 +106,8 @@ export const claims = (database: Pick<Database["Service"], "query">, kinds: Read
         places(requests),
         uuids(requests, ({ item }) => item.actor.workspace),
         uuids(requests, ({ item }) => item.actor.id),
-        uuids(requests, ({ item }) => item.owner)
+        uuids(requests, ({ item }) => item.owner),
+        booleans(requests, ({ item }) => item.onlyMine)
       ]
     })
     const left: Array<ClaimRequest> = []
@@ -111,6 +118,7 @@ export const claims = (database: Pick<Database["Service"], "query">, kinds: Read
         if (row.owner !== null && row.owner !== toUuid(item.owner)) lapsed++
         answer(Effect.sync(() => claimedOf(item, row, doubtful)))
       } else if (!row.known) answer(Effect.fail(new NoSuchActor({ actor: item.actor })))
+      else if (item.onlyMine) answer(Effect.fail(new NotOwned({ actor: item.actor })))
       else if (row.owner !== null)
         answer(Effect.fail(new OwnedElsewhere({ actor: item.actor, node: fromUuid("node", row.owner) })))
       else left.push(requests[row.o]!)
@@ -119,7 +127,7 @@ export const claims = (database: Pick<Database["Service"], "query">, kinds: Read
     return left
   }
 
-  return batched<Claim, Claimed, NoSuchActor | OwnedElsewhere | JournalUnavailable>({
+  return batched<Claim, Claimed, ClaimError>({
     max: 128,
     lanes: 2,
     key: (claim) => claim.actor.id,

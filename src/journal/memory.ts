@@ -12,6 +12,7 @@ import {
   Journal,
   JournalUnavailable,
   NoSuchActor,
+  NotOwned,
   OwnedElsewhere,
   type StoredInput,
   Superseded
@@ -114,12 +115,13 @@ export const layerMemory = (store: MemoryStore) =>
             }
           })
         },
-        claim: (ref) => {
+        claim: (ref, onlyMine = false) => {
           const me = lease.incarnation()
           const isOf = (append: { readonly actor: ActorRef }) => keyOf(append.actor) === keyOf(ref)
-          const claim = (): Effect.Effect<Claimed, NoSuchActor | OwnedElsewhere> => {
+          const claim = (): Effect.Effect<Claimed, NoSuchActor | NotOwned | OwnedElsewhere> => {
             const actor = store.actors.get(keyOf(ref))
             if (actor === undefined) return Effect.fail(new NoSuchActor({ actor: ref }))
+            if (onlyMine && actor.owner !== me) return Effect.fail(new NotOwned({ actor: ref }))
             if (!free(actor, me)) return Effect.fail(new OwnedElsewhere({ actor: ref, node: actor.owner ?? me }))
             const mine = actor.owner === me
             if (!mine && actor.owner !== null && actor.head.since !== null) actor.fruitless++

@@ -57,7 +57,7 @@ export const layerPostgres = (options: JournalOptions = {}) =>
           kinds.set(kind, nouns)
         },
         append: (entry) => append({ ...entry, owner: lease.incarnation() }),
-        claim: (actor) => claim({ actor, owner: lease.incarnation() }),
+        claim: (actor, onlyMine = false) => claim({ actor, owner: lease.incarnation(), onlyMine }),
         load: loads(database),
         release: (actors) => unavailable(agenda.release(actors)),
         due: (limit, shards, aheadMs = 0) => unavailable(agenda.due(limit, shards, aheadMs)),

@@ -79,9 +79,9 @@ const journalOf = Effect.fnUntraced(function* (world: World) {
         Effect.suspend(() => world.reading),
         memory.log(...asked)
       ),
-    claim: (ref) => {
+    claim: (...asked) => {
       world.claims++
-      return memory.claim(ref)
+      return memory.claim(...asked)
     }
   })
   return { journal, lease }
@@ -155,7 +155,7 @@ export const startNode = Effect.fnUntraced(function* (
     const registry = yield* makeRegistry(kind, options)
     const identities = yield* Layer.buildWithScope(identitiesLayer(options), scope)
     for (const make of world.kinds) yield* make(options)
-    const sweep = yield* Layer.buildWithScope(Sweep.layer, scope)
+    const { drain, lagMs } = Context.get(yield* Layer.buildWithScope(Sweep.layer, scope), Sweep)
     return {
       incarnation,
       journal,
@@ -166,7 +166,8 @@ export const startNode = Effect.fnUntraced(function* (
       identities: Context.get(identities, Identities),
       identityActors: (yield* Registries).of("identity") ?? assert.fail("no identities"),
       /** Leaves in order. */
-      drain: (yield* Sweep.pipe(Effect.provide(sweep))).drain,
+      drain,
+      lagMs,
       isDead: () => store.crashed.has(incarnation),
       /** Ends when the node is told to leave. */
       told: Deferred.await(told),

@@ -1,6 +1,6 @@
 /** What waits in the inbox, what is due, and what a node leaves behind: other nodes have it. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Deferred, Effect, Fiber } from "effect"
 import type { Reply } from "../../actors/Actor.ts"
 import type { ActorRef } from "../../src/journal/Journal.ts"
 import { hasShard, shardOf } from "../../src/journal/shard.ts"
@@ -254,7 +254,32 @@ describe("a node that leaves", () => {
       yield* Fiber.join(leaving)
       assert.isNull(rowOf(world, away).owner)
       yield* c.deliver(away, { request: submit("B") })
+      assert.strictEqual(rowOf(world, away).owner, c.incarnation)
+    })
+  )
+
+  it.effect("answers for what it is about to give back, and gives it back then", () =>
+    Effect.gen(function* () {
+      const { a, b, c, world } = yield* setting()
+      const away = yield* bornAwayFrom(a, b)
+      yield* c.deliver(away, { request: submit("A") })
+      const { release } = a.journal
+      const gate = Deferred.makeUnsafe<void>()
+      Object.assign(a.journal, {
+        release: (given: Parameters<typeof release>[0]) => Effect.andThen(Deferred.await(gate), release(given))
+      })
+      const leaving = yield* Effect.forkChild(a.drain(20_000))
+      yield* pass(1_300)
+      // It is in nobody's memory, and still the leaving node's.
+      assert.strictEqual(rowOf(world, away).owner, a.incarnation)
+      yield* c.deliver(away, { request: submit("B") })
+      assert.strictEqual(rowOf(world, away).owner, a.incarnation)
+      Deferred.doneUnsafe(gate, Effect.void)
+      yield* pass(500)
+      yield* Fiber.join(leaving)
+      yield* c.deliver(away, { request: submit("C") })
       assert.notStrictEqual(rowOf(world, away).owner, a.incarnation)
+      assert.include(wordsOf(world, away), "user(C)")
     })
   )
 

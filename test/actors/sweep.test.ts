@@ -86,6 +86,8 @@ describe("a takeover that takes long", () => {
         yield* b.kill
         yield* pass(3_000)
         assert.strictEqual(rowOf(world, other).owner, c.incarnation)
+        // Whoever watches the node sees that some are on their way still.
+        assert.isAbove(c.lagMs(), 3_000)
       })
     )
   }

@@ -22,7 +22,7 @@ export const describe = (result: Result) => {
     `     ${verdict.acknowledged} inputs, ${verdict.events} facts, ${verdict.takeovers} takeovers, ${verdict.extraCalls} extra model calls, ${lost.length} lost requests, gaps ${gaps.length}, waits late p99 ${number(quantile(verdict.waitLatenessMs, 0.99), "ms")}`,
     ...figures.map(
       (figure) =>
-        `     ${missedBars({ figures: [figure] }).length > 0 ? "MISSED " : ""}${figure.name}: ${number(figure.value, figure.unit)} (bar ${number(figure.bar, figure.unit)})`
+        `     ${missedBars({ figures: [figure] }).length > 0 ? "MISSED " : ""}${figure.name}: ${number(figure.value, figure.unit)}${figure.bar === undefined ? "" : ` (bar ${number(figure.bar, figure.unit)})`}`
     ),
     ...violations.slice(0, most).map((violation) => `     VIOLATION ${violation}`),
     ...lost.slice(0, 3).map((why) => `     lost: ${why}`),
@@ -39,11 +39,11 @@ export const row = (results: ReadonlyArray<Result>) => {
   const inputs = results.reduce((sum, { verdict }) => sum + verdict.acknowledged, 0)
   const others = first.figures
     .filter(({ name }) => !/^next event/.test(name))
-    .map(({ name, unit }) => {
+    .map(({ least, name, unit }) => {
       const values = results.flatMap(({ figures }) =>
         figures.filter((figure) => figure.name === name).flatMap(({ value }) => value ?? [])
       )
-      return `${name} ${number(quantile(values, 1), unit)}`
+      return `${name} ${number(quantile(values, least === true ? 0 : 1), unit)}`
     })
   const loads = results.map(({ load }) => Math.round(load))
   const load = [...new Set([Math.min(...loads), Math.max(...loads)])].join(" to ")

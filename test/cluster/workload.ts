@@ -40,7 +40,7 @@ export interface WorkloadOptions {
   readonly governed?: boolean
   /** Mean pause of a user between steps. */
   readonly thinkMs?: number
-  /** Mean pause of a client of what is governed before its next round, beside those within a round. */
+  /** Mean pause of who writes memory, spends, asks for approval or appends to feeds, beside pauses of their own. */
   readonly roundMs?: number
 }
 

@@ -7,6 +7,23 @@ import { freshId } from "../../src/seed.ts"
 import { birth, everyJournal, fact, headOf, loading, next, tags, thread, together } from "./journalRows.ts"
 
 everyJournal(({ alone, owners, world }) => {
+  it.live("takes only what is its own where so asked: not what it gave back, nor what is another's", () =>
+    owners((a, b) =>
+      Effect.gen(function* () {
+        const [mine, theirs, nobodys] = [thread(), thread(), thread()]
+        yield* a.journal.append(birth(mine))
+        yield* a.journal.append(birth(nobodys))
+        yield* b.journal.append(birth(theirs))
+        yield* a.journal.release([{ actor: nobodys, epoch: 1 }])
+        assert.strictEqual((yield* a.journal.claim(mine, true)).epoch, 2)
+        for (const actor of [theirs, nobodys])
+          assert.strictEqual((yield* Effect.flip(a.journal.claim(actor, true)))._tag, "NotOwned")
+        assert.strictEqual((yield* Effect.flip(a.journal.claim(thread(), true)))._tag, "NoSuchActor")
+        assert.strictEqual((yield* b.journal.claim(nobodys)).epoch, 2)
+      })
+    )
+  )
+
   it.live("never takes an actor from a live owner", () =>
     owners((a, b) =>
       Effect.gen(function* () {

@@ -21,7 +21,7 @@ export interface Office {
   readonly keyed: number
   /** Mean pause of a user between steps. */
   readonly thinkMs: number
-  /** Mean pause before the next round of who writes memory, spends, asks for approval or appends to feeds. */
+  /** Mean pause of who writes memory, spends, asks for approval or appends to feeds, beside pauses of their own. */
   readonly roundMs: number
   /** Whether new work is begun. */
   readonly working: () => boolean

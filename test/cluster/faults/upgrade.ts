@@ -42,7 +42,7 @@ export const versions = ({ commit, folder }: Checkout): Fault => ({
   // A node of an older version that leaves may say of a call that it never started that it was lost with its node.
   excuses: /^L[23]:/,
   name: versionsName,
-  bar: "no violation; longest silence ≤ 2 s; no request fails after one retry",
+  bar: "no violation; longest silence ≤ 2 s; no request fails after one retry; ≥ 10 submits a second",
   inject: async ({ cluster, sleep }) => {
     try {
       const { end, leave } = await deployment(cluster)
