@@ -42,11 +42,14 @@ export interface ActivationOptions<Snapshot, Request> {
   readonly takeoverLimit: number
 }
 
-/** Why an actor is wanted: a command for it, or its own work. */
-type Wanted = "asked" | "due"
+/**
+ * Why an actor is wanted: a command for it, another node's command for it, which a node that leaves takes only for what
+ * is its own (J5), or its own work.
+ */
+export type WantedFor = "asked" | "asked from afar" | "due"
 
 interface Loading<Actor> {
-  readonly wanted: Wanted
+  readonly wanted: WantedFor
   readonly done: Deferred.Deferred<Actor, ActorError | OwnedElsewhere>
 }
 
@@ -124,7 +127,7 @@ export const makeActivation = <Snapshot, Request>({
   })
 
   /** Reads a claimed actor, unless it is set aside or nothing is to be done for it, and says how it goes on. */
-  const read = Effect.fnUntraced(function* (claimed: Claimed, wanted: Wanted) {
+  const read = Effect.fnUntraced(function* (claimed: Claimed, wanted: WantedFor) {
     const { actor: ref, head, mine } = claimed
     const hasMoment = head.runnableAt !== null
     const held = obligations.get(ref)?.held === true
@@ -148,10 +151,11 @@ export const makeActivation = <Snapshot, Request>({
       return actor
     }).pipe(Effect.tapDefect(() => Effect.sync(() => drop(actor, "broken"))))
 
-  const load = Effect.fnUntraced(function* (ref: ActorRef, wanted: Wanted) {
+  const load = Effect.fnUntraced(function* (ref: ActorRef, wanted: WantedFor) {
     const owe = (why: "unanswered" | "broken", pos?: number) => Effect.sync(() => obligations.failed(ref, why, pos))
     const unreachable = Effect.andThen(owe("unanswered"), Effect.fail(new Unreachable({ retryAfterSeconds })))
-    const claimed = yield* journal.claim(ref, closed()).pipe(
+    const onlyMine = wanted === "asked from afar" && closed() && obligations.get(ref) === undefined
+    const claimed = yield* journal.claim(ref, onlyMine).pipe(
       Effect.tapDefect(() => owe("broken")),
       Effect.catchTags({
         NoSuchActor: () => {
@@ -162,10 +166,7 @@ export const makeActivation = <Snapshot, Request>({
           discharge(ref)
           return Effect.fail(elsewhere)
         },
-        NotOwned: () => {
-          discharge(ref)
-          return Effect.fail(new Draining())
-        },
+        NotOwned: () => Effect.fail(new Draining()),
         JournalUnavailable: () => unreachable
       })
     )
@@ -177,14 +178,11 @@ export const makeActivation = <Snapshot, Request>({
     return yield* begin(found)
   })
 
-  /**
-   * V1. `owned`: the journal has said that this node owns it, or somebody remembers so. A node that leaves takes it
-   * then, if it does own it (J5).
-   */
+  /** V1. `owned`: so says the journal, or another node's memory. It may then come back even to a node that leaves. */
   const find = (
     ref: ActorRef,
     owned = false,
-    wanted: Wanted = "asked"
+    wanted: WantedFor = "asked"
   ): Effect.Effect<Actor, ActorError | OwnedElsewhere> =>
     Effect.suspend(() => {
       const found = residents.get(ref.id)
@@ -195,7 +193,7 @@ export const makeActivation = <Snapshot, Request>({
           : Effect.fail(new Declined({ reason: "not_found", message: `There is no such ${ref.kind}.` }))
       }
       if (closed() && !owned) return Effect.fail(new Draining())
-      const pauseMs = wanted === "asked" ? obligations.brokenFor(ref) : 0
+      const pauseMs = wanted === "due" ? 0 : obligations.brokenFor(ref)
       if (pauseMs > 0) return Effect.fail(new Unreachable({ retryAfterSeconds: Math.ceil(pauseMs / 1_000) }))
       // Two nodes without a lease would take an actor from each other for ever.
       if (lease.fenced()) return Effect.fail(new Unreachable({ retryAfterSeconds }))
@@ -203,10 +201,10 @@ export const makeActivation = <Snapshot, Request>({
       const pending = loading.get(name)
       if (pending !== undefined) {
         const joined = Deferred.await(pending.done)
-        // It may come to nothing because nothing is due: who asks for it asks again.
-        return wanted === "asked" && pending.wanted === "due"
-          ? Effect.catchTag(joined, "Unreachable", () => find(ref, owned, wanted))
-          : joined
+        if (wanted === "due" || pending.wanted === "asked" || pending.wanted === wanted) return joined
+        // It may come to nothing because nothing is due, or it is not this node's: who asks for it asks again.
+        const anew = () => find(ref, owned, wanted)
+        return Effect.catchTags(joined, { Unreachable: anew, Draining: anew })
       }
       const done = Deferred.makeUnsafe<Actor, ActorError | OwnedElsewhere>()
       loading.set(name, { wanted, done })

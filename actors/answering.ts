@@ -8,6 +8,7 @@ import { shardOf } from "../src/journal/shard.ts"
 import type { ActorError, Reply } from "./Actor.ts"
 import type { Envelope } from "./envelope.ts"
 import { answerReply, failureReply, type NodeQuestion, type NodeReply } from "./messages.ts"
+import type { WantedFor } from "./activation.ts"
 import type { Placement } from "./Placement.ts"
 import type { Residents } from "./residents.ts"
 
@@ -23,7 +24,8 @@ interface Answering<Snapshot, Request> {
   readonly tell: (
     ref: ActorRef,
     envelope: Envelope<Request>,
-    owned?: boolean
+    owned: boolean,
+    wanted: WantedFor
   ) => Effect.Effect<Reply, ActorError | OwnedElsewhere>
 }
 
@@ -64,7 +66,8 @@ export const makeAnswering = <Snapshot, Request>({
       return tell(
         { workspace, kind: name, id },
         { request, sent: { id: command, at, redelivered }, ...(key === undefined ? {} : { key }) },
-        owned
+        owned,
+        "asked from afar"
       ).pipe(
         Effect.map(answerReply),
         Effect.catch((error) =>

@@ -12,8 +12,9 @@
  *     tell, since others have moved it by then, the append stays in doubt: `JournalUnavailable`.
  * J5. A claim raises the epoch, also when the actor is mine already: an append that was sent before the
  *     claim and arrives after it is refused. A claim succeeds when the actor has no owner, when its
- *     owner's lease has lapsed by the database's clock, or when it is already mine. A node that leaves claims only
- *     what is its own: what it has given back, it does not take again, whoever remembers that it had it.
+ *     owner's lease has lapsed by the database's clock, or when it is already mine. Where
+ *     only what is mine is asked for, nothing else is taken: what a node that leaves has given back, it does not take
+ *     again, whoever remembers that it had it.
  * J6. Commands that were stored in the inbox for an actor come before commands that are sent to it later: an append
  *     that queues an input is refused while something waits there.
  */
@@ -218,7 +219,7 @@ export class OwnedElsewhere extends Data.TaggedError("OwnedElsewhere")<{
   readonly node: string
 }> {}
 
-/** This node does not own the actor, and would not take it. */
+/** Nobody owns the actor, and only what is mine was asked for. */
 export class NotOwned extends Data.TaggedError("NotOwned")<{ readonly actor: ActorRef }> {}
 
 export class NoSuchActor extends Data.TaggedError("NoSuchActor")<{ readonly actor: ActorRef }> {}

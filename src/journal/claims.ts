@@ -118,7 +118,8 @@ export const claims = (database: Pick<Database["Service"], "query">, kinds: Read
         if (row.owner !== null && row.owner !== toUuid(item.owner)) lapsed++
         answer(Effect.sync(() => claimedOf(item, row, doubtful)))
       } else if (!row.known) answer(Effect.fail(new NoSuchActor({ actor: item.actor })))
-      else if (item.onlyMine) answer(Effect.fail(new NotOwned({ actor: item.actor })))
+      else if (item.onlyMine && (row.owner === null || row.owner === toUuid(item.owner)))
+        answer(Effect.fail(new NotOwned({ actor: item.actor })))
       else if (row.owner !== null)
         answer(Effect.fail(new OwnedElsewhere({ actor: item.actor, node: fromUuid("node", row.owner) })))
       else left.push(requests[row.o]!)

@@ -121,8 +121,9 @@ export const layerMemory = (store: MemoryStore) =>
           const claim = (): Effect.Effect<Claimed, NoSuchActor | NotOwned | OwnedElsewhere> => {
             const actor = store.actors.get(keyOf(ref))
             if (actor === undefined) return Effect.fail(new NoSuchActor({ actor: ref }))
-            if (onlyMine && actor.owner !== me) return Effect.fail(new NotOwned({ actor: ref }))
-            if (!free(actor, me)) return Effect.fail(new OwnedElsewhere({ actor: ref, node: actor.owner ?? me }))
+            if (onlyMine && actor.owner === null) return Effect.fail(new NotOwned({ actor: ref }))
+            if (!free(actor, me) || (onlyMine && actor.owner !== me))
+              return Effect.fail(new OwnedElsewhere({ actor: ref, node: actor.owner ?? me }))
             const mine = actor.owner === me
             if (!mine && actor.owner !== null && actor.head.since !== null) actor.fruitless++
             actor.epoch++
