@@ -69,8 +69,8 @@ const mostRedeliveries = 3
 /** Rows that are decided alone: those that another node takes are never decided here. */
 const mostSuspects = 10_000
 
-/** How long a beat may take that a stopped process owes. */
-const steadyMs = 250
+/** Milliseconds that a beat may take which a stopped process owes: a fenced node's lease of 3 s lasts as long still. */
+export const steadyMs = 600
 
 export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
   options: HostOptions<Snapshot, Request, Command, Job, W>

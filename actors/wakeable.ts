@@ -6,6 +6,7 @@ import type { makeActivation } from "./activation.ts"
 import type { ActorError, Reply } from "./Actor.ts"
 import type { Bulkheads } from "./Bulkheads.ts"
 import type { Envelope } from "./envelope.ts"
+import { steadyMs } from "./Host.ts"
 import type { Kind } from "./Kind.ts"
 import type { makeLeaving } from "./leaving.ts"
 import type { Activation, DropReason } from "./live.ts"
@@ -16,11 +17,8 @@ import type { Residents } from "./residents.ts"
 /** Actors that are told the time at once: moments that come together do not arrive as one herd. */
 const mostTold = 500
 
-/**
- * A process that was stopped for less than the lease lasts is fenced for the first tick, and has beaten by the next but
- * one.
- */
-const ticksToAbort = 3
+/** A process that was stopped for less than the lease lasts is fenced from the first tick on, until it has beaten. */
+const ticksToAbort = 1 + steadyMs / 100
 
 type Waking<Snapshot, Request> = Pick<
   ReturnType<typeof makeActivation<Snapshot, Request>>,

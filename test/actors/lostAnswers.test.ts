@@ -221,8 +221,8 @@ describe("a message that waits for a slow read while its actor is lost", () => {
         )
         const asked = yield* Effect.forkChild(Effect.exit(b.deliver(ref, { request: { ...request, fresh: true } })))
         yield* settle
-        // Its beat is half a second late: nobody takes anything from it, and nobody waits any more for what it was asked.
-        world.fencedUntil.set(a.incarnation, (yield* Clock.currentTimeMillis) + 500)
+        // Its beat is 0.9 s late: nobody takes anything from it, and nobody waits any more for what it was asked.
+        world.fencedUntil.set(a.incarnation, (yield* Clock.currentTimeMillis) + 900)
         yield* pass(1_000)
         assert.isTrue(Exit.isFailure(yield* Fiber.join(asked)))
         yield* post(b, ref, request)
