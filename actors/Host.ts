@@ -69,7 +69,10 @@ const mostRedeliveries = 3
 /** Rows that are decided alone: those that another node takes are never decided here. */
 const mostSuspects = 10_000
 
-/** Milliseconds that a beat may take which a stopped process owes: a fenced node's lease of 3 s lasts as long still. */
+/**
+ * Milliseconds that a fenced node waits for its beat before it gives up what runs. A process that was stopped for less
+ * than its lease lasts is fenced until that beat is answered; a fence falls 0.6 s before a lease of 3 s ends.
+ */
 export const steadyMs = 600
 
 export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(

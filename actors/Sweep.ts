@@ -95,7 +95,7 @@ export class Sweep extends Context.Service<
 
       const scope = yield* Effect.scope
       const hands = Semaphore.makeUnsafe(atOnce)
-      /** Since when actors are on their way into memory, or wait for a hand, by their ids; the longest first. */
+      /** Actors on their way into memory, or waiting for a hand: their ids, and since when. The longest comes first. */
       const waking = new Map<string, number>()
       const oldest = () => waking.values().next().value ?? Infinity
       const wake = (ref: ActorRef) => {

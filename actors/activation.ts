@@ -43,8 +43,8 @@ export interface ActivationOptions<Snapshot, Request> {
 }
 
 /**
- * Why an actor is wanted: a command for it, another node's command for it, which a node that leaves takes only for what
- * is its own (J5), or its own work.
+ * Why an actor is wanted: a command for it, another node's command for it, or its own work. A node that leaves takes
+ * another node's command only for an actor that it owns (J5).
  */
 export type WantedFor = "asked" | "asked from afar" | "due"
 

@@ -12,9 +12,8 @@
  *     tell, since others have moved it by then, the append stays in doubt: `JournalUnavailable`.
  * J5. A claim raises the epoch, also when the actor is mine already: an append that was sent before the
  *     claim and arrives after it is refused. A claim succeeds when the actor has no owner, when its
- *     owner's lease has lapsed by the database's clock, or when it is already mine. Where
- *     only what is mine is asked for, nothing else is taken: what a node that leaves has given back, it does not take
- *     again, whoever remembers that it had it.
+ *     owner's lease has lapsed by the database's clock, or when it is already mine. A claim with `onlyMine`
+ *     succeeds in the last case alone: a node that leaves does not take again what it has given back.
  * J6. Commands that were stored in the inbox for an actor come before commands that are sent to it later: an append
  *     that queues an input is refused while something waits there.
  */
@@ -219,7 +218,7 @@ export class OwnedElsewhere extends Data.TaggedError("OwnedElsewhere")<{
   readonly node: string
 }> {}
 
-/** Nobody owns the actor, and only what is mine was asked for. */
+/** Nobody owns the actor, and the claim was one with `onlyMine`. */
 export class NotOwned extends Data.TaggedError("NotOwned")<{ readonly actor: ActorRef }> {}
 
 export class NoSuchActor extends Data.TaggedError("NoSuchActor")<{ readonly actor: ActorRef }> {}
@@ -280,7 +279,10 @@ export class Journal extends Context.Service<
     readonly know: (kind: ActorKind, nouns: KindNouns) => void
     /** Waits for the commit. Grouped with whatever else is appended meanwhile. */
     readonly append: (append: Append) => Effect.Effect<void, Superseded | JournalUnavailable>
-    /** Takes one actor over, or only what is mine, and reads its head. Concurrent claims share statements. */
+    /**
+     * Takes one actor over and reads its head; with `onlyMine`, only where this node owns it already (J5). Concurrent
+     * claims share statements.
+     */
     readonly claim: (
       actor: ActorRef,
       onlyMine?: boolean

@@ -27,7 +27,7 @@ import { long } from "../database/shorthand.ts"
 export interface Claim {
   readonly actor: ActorRef
   readonly owner: string
-  /** Not to be taken from anybody, nor from nobody. */
+  /** The actor is taken only where this node owns it already. */
   readonly onlyMine: boolean
 }
 
