@@ -14,7 +14,7 @@ import { type ActorRef, type Append, type Head, Journal } from "../src/journal/J
 import { Lease } from "../src/journal/Lease.ts"
 import { makeMonotonic } from "../src/monotonic.ts"
 import { Quotas } from "../src/quotas/Quotas.ts"
-import { isAside, makeActivation, type WantedFor } from "./activation.ts"
+import { isAside, makeActivation } from "./activation.ts"
 import { makeAnswering } from "./answering.ts"
 import { type ActorError, type Reply, Draining, Unreachable } from "./Actor.ts"
 import type { Bulkheads } from "./Bulkheads.ts"
@@ -139,8 +139,8 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
   const { current, settled } = makeReaders(residents, lease)
   const queueing = makeQueueing<Snapshot, Request>({ kind: kind.name, lease, residents, router })
 
-  const tellHere = (ref: ActorRef, envelope: Envelope<Request>, owned?: boolean, wanted?: WantedFor) =>
-    Effect.flatMap(find(ref, owned, wanted), (actor) => host.tell(actor, envelope))
+  const tellHere = (ref: ActorRef, envelope: Envelope<Request>, owned?: boolean) =>
+    Effect.flatMap(find(ref, owned), (actor) => host.tell(actor, envelope))
 
   const elsewhere = () => new Unreachable({ retryAfterSeconds: 2, elsewhere: true })
   const local = (ref: ActorRef, envelope: Envelope<Request>): Effect.Effect<Reply, ActorError> =>

@@ -42,11 +42,8 @@ export interface ActivationOptions<Snapshot, Request> {
   readonly takeoverLimit: number
 }
 
-/**
- * Why an actor is wanted: a command for it, another node's command for it, or its own work. A node that leaves takes
- * another node's command only for an actor that it owns (J5).
- */
-export type WantedFor = "asked" | "asked from afar" | "due"
+/** Why an actor is wanted: a command for it, which a node that leaves takes only for what it owns (J5), or its own work. */
+type WantedFor = "asked" | "due"
 
 interface Loading<Actor> {
   readonly wanted: WantedFor
@@ -154,7 +151,7 @@ export const makeActivation = <Snapshot, Request>({
   const load = Effect.fnUntraced(function* (ref: ActorRef, wanted: WantedFor) {
     const owe = (why: "unanswered" | "broken", pos?: number) => Effect.sync(() => obligations.failed(ref, why, pos))
     const unreachable = Effect.andThen(owe("unanswered"), Effect.fail(new Unreachable({ retryAfterSeconds })))
-    const onlyMine = wanted === "asked from afar" && closed() && obligations.get(ref) === undefined
+    const onlyMine = wanted === "asked" && closed() && obligations.get(ref) === undefined
     const claimed = yield* journal.claim(ref, onlyMine).pipe(
       Effect.tapDefect(() => owe("broken")),
       Effect.catchTags({
@@ -201,10 +198,10 @@ export const makeActivation = <Snapshot, Request>({
       const pending = loading.get(name)
       if (pending !== undefined) {
         const joined = Deferred.await(pending.done)
-        if (wanted === "due" || pending.wanted === "asked" || pending.wanted === wanted) return joined
-        // It may come to nothing because nothing is due, or it is not this node's: who asks for it asks again.
-        const anew = () => find(ref, owned, wanted)
-        return Effect.catchTags(joined, { Unreachable: anew, Draining: anew })
+        // It may come to nothing because nothing is due: who asks for it asks again.
+        return wanted === "asked" && pending.wanted === "due"
+          ? Effect.catchTag(joined, "Unreachable", () => find(ref, owned, wanted))
+          : joined
       }
       const done = Deferred.makeUnsafe<Actor, ActorError | OwnedElsewhere>()
       loading.set(name, { wanted, done })

@@ -8,7 +8,6 @@ import { shardOf } from "../src/journal/shard.ts"
 import type { ActorError, Reply } from "./Actor.ts"
 import type { Envelope } from "./envelope.ts"
 import { answerReply, failureReply, type NodeQuestion, type NodeReply } from "./messages.ts"
-import type { WantedFor } from "./activation.ts"
 import type { Placement } from "./Placement.ts"
 import type { Residents } from "./residents.ts"
 
@@ -24,8 +23,7 @@ interface Answering<Snapshot, Request> {
   readonly tell: (
     ref: ActorRef,
     envelope: Envelope<Request>,
-    owned: boolean,
-    wanted: WantedFor
+    owned?: boolean
   ) => Effect.Effect<Reply, ActorError | OwnedElsewhere>
 }
 
@@ -66,8 +64,7 @@ export const makeAnswering = <Snapshot, Request>({
       return tell(
         { workspace, kind: name, id },
         { request, sent: { id: command, at, redelivered }, ...(key === undefined ? {} : { key }) },
-        owned,
-        "asked from afar"
+        owned
       ).pipe(
         Effect.map(answerReply),
         Effect.catch((error) =>

@@ -7,6 +7,8 @@
  *     and the journal says by its own clock whether the owner still lives. If so, the command has
  *     nobody to go to (`Unreachable`, elsewhere).
  * F3. A command that may have been taken by one who did not answer says so from then on (`again`).
+ * F4. A node that leaves may have given the actor back while another said that it has it: the node that is to have the
+ *     actor is asked once more.
  */
 import { Effect, Result } from "effect"
 import { LRUCache } from "lru-cache"
@@ -79,6 +81,13 @@ export const makeForwarding = <Request>({ lease, placement, router, tell }: Forw
         if (Result.isSuccess(here)) {
           if (tried.size > 1) record(forwarded.with({ outcome: "taken" }))
           return here.success
+        }
+        // F4: whoever is to have it takes it now.
+        if (here.failure._tag === "Draining" && owned) {
+          owned = false
+          node = placement.of(shardOf(id))
+          if (node !== undefined) tried.delete(node)
+          continue
         }
         if (here.failure._tag !== "OwnedElsewhere") return yield* here.failure
         // The journal has just found that node alive.

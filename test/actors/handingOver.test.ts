@@ -283,6 +283,35 @@ describe("a node that leaves", () => {
     })
   )
 
+  it.effect("brings its own client's command to the next owner, though it gave the actor back at that moment", () =>
+    Effect.gen(function* () {
+      const { a, b, c, world } = yield* setting()
+      const away = yield* bornAwayFrom(a, b)
+      yield* c.deliver(away, { request: submit("A") })
+      yield* pass(200)
+      const { release } = a.journal
+      const gate = Deferred.makeUnsafe<void>()
+      Object.assign(a.journal, {
+        release: (given: Parameters<typeof release>[0]) => Effect.andThen(Deferred.await(gate), release(given))
+      })
+      const { claim } = b.journal
+      Object.assign(b.journal, {
+        claim: (...asked: Parameters<typeof claim>) =>
+          Effect.tapError(claim(...asked), () =>
+            Effect.andThen(Deferred.succeed(gate, undefined), Effect.sleep("50 millis"))
+          )
+      })
+      const leaving = yield* Effect.forkChild(a.drain(20_000))
+      yield* pass(1_300)
+      const asked = yield* Effect.forkChild(a.deliver(away, { request: submit("B") }))
+      yield* pass(2_000)
+      yield* Fiber.join(asked)
+      yield* Fiber.join(leaving)
+      assert.strictEqual(rowOf(world, away).owner, b.incarnation)
+      assert.include(wordsOf(world, away), "turn_completed(B)")
+    })
+  )
+
   it.effect("alone refuses new work, and gives everything back", () =>
     Effect.gen(function* () {
       const { a, ref, world } = yield* setting(1)
