@@ -42,7 +42,7 @@ export interface ActivationOptions<Snapshot, Request> {
   readonly takeoverLimit: number
 }
 
-/** Why an actor is wanted: a command for it, which a node that leaves takes only for what it owns (J5), or its own work. */
+/** Why an actor is wanted: its own work, or a command, which a node that leaves takes only for what it owns (J5). */
 type WantedFor = "asked" | "due"
 
 interface Loading<Actor> {
