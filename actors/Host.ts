@@ -71,9 +71,10 @@ const mostSuspects = 10_000
 
 /**
  * Milliseconds that a fenced node waits for its beat before it gives up what runs. A process that was stopped for less
- * than its lease lasts is fenced until that beat is answered; a fence falls 0.6 s before a lease of 3 s ends.
+ * than its lease lasts is fenced until that beat is answered. No longer than the lease lasts: its fence falls a fifth of
+ * the TTL before, and a node beats five times in one.
  */
-export const steadyMs = 600
+export const steadyMsOf = ({ beatEvery }: Pick<Lease["Service"], "beatEvery">) => Math.min(600, beatEvery)
 
 export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
   options: HostOptions<Snapshot, Request, Command, Job, W>
@@ -240,6 +241,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
     }
   }
 
+  const steadyMs = steadyMsOf(lease)
   /**
    * A process that was stopped for less than the lease lasts is fenced only until its next beat, which is under way: it
    * is waited for.

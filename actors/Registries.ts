@@ -35,9 +35,11 @@ export interface Wakeable {
   readonly close: () => void
   /**
    * Withholds jobs that others can do, and gives every actor back as soon as its jobs have ended; all of them after so
-   * many milliseconds.
+   * many milliseconds. Goes on until then, or until it is over: when nothing is left here, unless told otherwise.
    */
-  readonly drain: (ms: number) => Effect.Effect<void>
+  readonly drain: (ms: number, isOver?: () => boolean) => Effect.Effect<void>
+  /** Nothing is in memory, on its way there, or owed. */
+  readonly isEmpty: () => boolean
   readonly size: () => number
   /** Fewer actors are here than a node is to hold (G4 of leaving.ts). */
   readonly hasRoom: () => boolean

@@ -135,7 +135,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
   const isClosed = () => closed
   const activation = makeActivation<Snapshot, Request>({ ...ground, drop, push, resume, closed: isClosed })
   const { activate, find, isLoading, loading, serve, unasked, wake } = activation
-  const { drain, evict, passivate } = makeLeaving({ ...ground, loading, drop })
+  const { drain, evict, isEmpty, passivate } = makeLeaving({ ...ground, loading, drop })
   const { current, settled } = makeReaders(residents, lease)
   const queueing = makeQueueing<Snapshot, Request>({ kind: kind.name, lease, residents, router })
 
@@ -169,11 +169,10 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
    * A new actor: its first command brings its birth with it. Where one of that id is here already, being born as well,
    * or is on its way, the command is that one's (V1 of activation.ts).
    */
-  const create = (ref: ActorRef, birth: Birth, envelope: Envelope<Request>): Effect.Effect<Reply, ActorError> =>
+  const bear = (ref: ActorRef, birth: Birth, envelope: Envelope<Request>): Effect.Effect<Reply, ActorError> =>
     Effect.suspend(() => {
       if (residents.has(ref.id)) return local(ref, envelope)
-      if (isLoading(ref)) return Effect.catchIf(local(ref, envelope), isUnknown, () => create(ref, birth, envelope))
-      if (closed) return Effect.fail(new Draining())
+      if (isLoading(ref)) return Effect.catchIf(local(ref, envelope), isUnknown, () => bear(ref, birth, envelope))
       const at = Math.floor(lease.now())
       const head: Head = { pos: 0, seq: 0, rev: 0, ...kind.standing(kind.blank), updatedAt: at }
       const actor = activate({ actor: ref, ...birth, createdAt: at, epoch: 1, head }, kind.blank, true)
@@ -191,9 +190,15 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
       )
     })
 
+  /** For a client: a node that leaves sends it to another. */
+  const create = (ref: ActorRef, birth: Birth, envelope: Envelope<Request>): Effect.Effect<Reply, ActorError> =>
+    Effect.suspend(() =>
+      closed && !residents.has(ref.id) && !isLoading(ref) ? Effect.fail(new Draining()) : bear(ref, birth, envelope)
+    )
+
   /**
-   * The same for one that may have been born before: where it is here already, or on its way, nothing is delivered, and
-   * nothing answered.
+   * The same for one that a job of this node asks for, and that may have been born before: where it is here already, or
+   * on its way, nothing is delivered, and nothing answered. A node that leaves does it too: the job would wait in vain.
    */
   const ensure = (
     ref: ActorRef,
@@ -201,7 +206,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
     envelope: Envelope<Request>
   ): Effect.Effect<Reply | undefined, ActorError> =>
     Effect.suspend(() =>
-      residents.has(ref.id) || isLoading(ref) ? Effect.succeed(undefined) : create(ref, birth, envelope)
+      residents.has(ref.id) || isLoading(ref) ? Effect.succeed(undefined) : bear(ref, birth, envelope)
     )
 
   const wakeable = makeWakeable({
@@ -210,6 +215,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
     drain,
     evict,
     find,
+    isEmpty,
     passivate,
     serve,
     unasked,

@@ -17,7 +17,7 @@
  * W6. An actor that is due within some looks is taken up already, as long as there is room, and is told the time when
  *     its moment comes: neither the claims nor the wait for a look come on top of that.
  */
-import { Context, Effect, Latch, Layer, Schedule, Semaphore } from "effect"
+import { Context, Effect, Fiber, Latch, Layer, Schedule, Semaphore } from "effect"
 import { Bus } from "../src/bus/Bus.ts"
 import { type ActorRef, Journal } from "../src/journal/Journal.ts"
 import { Lease } from "../src/journal/Lease.ts"
@@ -51,8 +51,11 @@ export class Sweep extends Context.Service<
      * way, if that is longer; by the monotonic clock.
      */
     readonly lagMs: () => number
-    /** Hands over what lives here: the first step of leaving. Takes at most so many milliseconds. */
-    readonly drain: (ms: number) => Effect.Effect<void>
+    /**
+     * Hands over what lives here: the first step of leaving. Takes so many milliseconds at most, or as long as what the
+     * node does beside it.
+     */
+    readonly drain: (ms: number, beside?: Effect.Effect<void>) => Effect.Effect<void>
     readonly live: () => number
     readonly jobs: () => number
     readonly slots: Wakeable["slots"]
@@ -144,8 +147,8 @@ export class Sweep extends Context.Service<
 
       const deliveries = yield* makeInboxDrain(registries, lease.now, (shard) => inbox.ring(shard))
       const toDeliver = makeViews(placement, isLive, lease.now)
-      /** A node that leaves delivers to those who are still here. */
-      const remaining: View = { shards: noShards, isToTake: isLive }
+      /** A node that leaves delivers to what is its own still. */
+      const remaining: View = { shards: noShards, isToTake: () => true }
       const inbox = makeRounds({
         what: "a look at the inbox",
         lease,
@@ -224,18 +227,23 @@ export class Sweep extends Context.Service<
 
       return Sweep.of({
         lagMs: () => monotonic() - Math.min(takeovers.last(), inbox.last(), oldest()),
-        drain: Effect.fnUntraced(function* (ms) {
+        drain: Effect.fnUntraced(function* (ms, beside = Effect.void) {
           const until = monotonic() + ms
+          const farewells = yield* Effect.forkChild(beside, { startImmediately: true })
           draining = true
           for (const registry of all()) registry.close()
           yield* lease.beat
           bus.nodesChanged()
           // Those who have not heard it find it by their next beat (W5).
           if (lease.nodes().length > 1) yield* Effect.sleep(Math.min(lease.beatEvery * 1.1, ms / 2))
-          yield* Effect.forEach(all(), (registry) => registry.drain(Math.max(0, until - monotonic())), {
+          let over = false
+          const isOver = () =>
+            (over ||= farewells.pollUnsafe() !== undefined && all().every((registry) => registry.isEmpty()))
+          yield* Effect.forEach(all(), (registry) => registry.drain(Math.max(0, until - monotonic()), isOver), {
             concurrency: "unbounded",
             discard: true
           })
+          yield* Fiber.join(farewells)
         }),
         live,
         slots,

@@ -25,7 +25,7 @@ import type { Residents } from "./residents.ts"
 export interface ActivationOptions<Snapshot, Request> {
   readonly kind: Pick<Kind<Snapshot, Request, unknown, unknown>, "name" | "load" | "poison">
   readonly journal: Pick<Journal["Service"], "claim" | "load" | "quarantine">
-  readonly lease: Pick<Lease["Service"], "fenced">
+  readonly lease: Pick<Lease["Service"], "fenced" | "incarnation">
   readonly monotonic: Monotonic
   readonly residents: Residents<Snapshot, Request>
   readonly obligations: Obligations<Request>
@@ -124,7 +124,7 @@ export const makeActivation = <Snapshot, Request>({
   })
 
   /** Reads a claimed actor, unless it is set aside or nothing is to be done for it, and says how it goes on. */
-  const read = Effect.fnUntraced(function* (claimed: Claimed, wanted: WantedFor) {
+  const read = Effect.fnUntraced(function* (claimed: Claimed, wanted: WantedFor, claimant: string) {
     const { actor: ref, head, mine } = claimed
     const hasMoment = head.runnableAt !== null
     const held = obligations.get(ref)?.held === true
@@ -135,6 +135,8 @@ export const makeActivation = <Snapshot, Request>({
       return yield* new Unreachable({ retryAfterSeconds })
     }
     const loaded = yield* journal.load(claimed)
+    // Its lease has lapsed meanwhile: whoever came first has the actor.
+    if (lease.incarnation() !== claimant) return yield* new Unreachable({ retryAfterSeconds })
     const poison = isAside(head) || (hasMoment && times >= takeoverLimit) ? kind.poison : undefined
     return { actor: activate(loaded, kind.load(loaded), false), hasMoment, poison, startedHere: mine && held }
   })
@@ -152,6 +154,7 @@ export const makeActivation = <Snapshot, Request>({
     const owe = (why: "unanswered" | "broken", pos?: number) => Effect.sync(() => obligations.failed(ref, why, pos))
     const unreachable = Effect.andThen(owe("unanswered"), Effect.fail(new Unreachable({ retryAfterSeconds })))
     const onlyMine = wanted === "asked" && closed() && obligations.get(ref) === undefined
+    const claimant = lease.incarnation()
     const claimed = yield* journal.claim(ref, onlyMine).pipe(
       Effect.tapDefect(() => owe("broken")),
       Effect.catchTags({
@@ -168,7 +171,7 @@ export const makeActivation = <Snapshot, Request>({
       })
     )
     record(claims)
-    const found = yield* read(claimed, wanted).pipe(
+    const found = yield* read(claimed, wanted, claimant).pipe(
       Effect.tapDefect(() => owe("broken", claimed.head.pos)),
       Effect.catchTag("JournalUnavailable", () => unreachable)
     )

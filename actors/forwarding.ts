@@ -2,13 +2,13 @@
  * Brings a command to an actor that is not in this node's memory, wherever it is.
  *
  * F1. The question goes to the node that was found to have the actor, else to the node that is to have it. No node is
- *     asked twice.
+ *     asked twice, unless it leaves and takes only what it is said to own.
  * F2. A node that has no answer, or will not take the question, is passed over: this node claims the actor,
  *     and the journal says by its own clock whether the owner still lives. If so, the command has
  *     nobody to go to (`Unreachable`, elsewhere).
  * F3. A command that may have been taken by one who did not answer says so from then on (`again`).
- * F4. A node that leaves may have given the actor back while another said that it has it: the node that is to have the
- *     actor is asked once more.
+ * F4. A node that leaves cannot claim for its clients what whoever was said to own it has given back, or will not
+ *     answer for: the node that is to have the actor is asked once more.
  */
 import { Effect, Result } from "effect"
 import { LRUCache } from "lru-cache"
@@ -73,6 +73,7 @@ export const makeForwarding = <Request>({ lease, placement, router, tell }: Forw
     const known = recall(id)
     let owned = known !== undefined
     let node = known ?? placement.of(shardOf(id))
+    let wasAskedAgain = false
     for (;;) {
       if (node === undefined || tried.has(node) || tried.size > mostAsked) {
         const here = yield* Effect.result(
@@ -83,7 +84,8 @@ export const makeForwarding = <Request>({ lease, placement, router, tell }: Forw
           return here.success
         }
         // F4: whoever is to have it takes it now.
-        if (here.failure._tag === "Draining" && owned) {
+        if (here.failure._tag === "Draining" && owned && !wasAskedAgain) {
+          wasAskedAgain = true
           owned = false
           node = placement.of(shardOf(id))
           if (node !== undefined) tried.delete(node)
@@ -124,6 +126,8 @@ export const makeForwarding = <Request>({ lease, placement, router, tell }: Forw
         node = undefined
       } else if ("unwilling" in reply) {
         record(forwarded.with({ outcome: reply.unwilling }))
+        // It may own the actor all the same: the journal says.
+        if (reply.unwilling === "draining" && !owned) tried.delete(node)
         node = undefined
       } else if ("elsewhere" in reply) {
         record(forwarded.with({ outcome: "moved" }))

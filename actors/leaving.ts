@@ -7,6 +7,8 @@
  * G2. An actor at rest whose shard is another node's by now is released: that node gets it without a theft.
  * G3. An actor with a moment that could not be released is owed, unless it is back in memory, or owed already.
  * G4. While more actors are here than a node is to hold, actors at rest leave at once, the longest at rest first.
+ * G5. A node that goes gives every actor back as soon as its jobs have ended. What it owns outside memory comes back for
+ *     a command until the whole node is done, and is given back then: it would stand still here otherwise.
  */
 import { Cause, Effect, Exit } from "effect"
 import type { Bus } from "../src/bus/Bus.ts"
@@ -113,21 +115,28 @@ export const makeLeaving = <Snapshot, Request>({
     return leave(early)
   })
 
-  /** Gives every actor back as soon as its jobs have ended, and all of them after so many milliseconds. */
-  const drain = Effect.fnUntraced(function* (ms: number) {
+  let givingBack = false
+  // What the node owes comes back first: an outcome in hand is told.
+  const isEmpty = () => !givingBack && residents.size === 0 && loading() === 0 && obligations.size === 0
+
+  /** G5. Gives all of them back after so many milliseconds. */
+  const drain = Effect.fnUntraced(function* (ms: number, isOver: () => boolean = () => true) {
     const until = monotonic() + ms
     for (;;) {
       const over = monotonic() >= until
+      for (const { desk } of residents.all()) desk.withhold()
+      obligations.withhold()
       const given = residents.all().filter((actor) => !actor.unborn && (over || isResting(actor)))
       for (const actor of given) drop(actor, "drained")
+      givingBack = true
       yield* release(given)
+      givingBack = false
       // Those that are not given back by then are taken over when the lease is gone.
       if (over) return obligations.cutOff()
-      // What the node owes comes back first: an outcome in hand is told.
-      if (residents.size === 0 && loading() === 0 && obligations.size === 0) return
+      if (isOver() && isEmpty()) return
       yield* Effect.sleep(10)
     }
   })
 
-  return { passivate, evict, drain }
+  return { passivate, evict, drain, isEmpty }
 }

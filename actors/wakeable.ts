@@ -6,7 +6,7 @@ import type { makeActivation } from "./activation.ts"
 import type { ActorError, Reply } from "./Actor.ts"
 import type { Bulkheads } from "./Bulkheads.ts"
 import type { Envelope } from "./envelope.ts"
-import { steadyMs } from "./Host.ts"
+import { steadyMsOf } from "./Host.ts"
 import type { Kind } from "./Kind.ts"
 import type { makeLeaving } from "./leaving.ts"
 import type { Activation, DropReason } from "./live.ts"
@@ -17,14 +17,11 @@ import type { Residents } from "./residents.ts"
 /** Actors that are told the time at once: moments that come together do not arrive as one herd. */
 const mostTold = 500
 
-/** A process that was stopped for less than the lease lasts is fenced from the first tick on, until it has beaten. */
-const ticksToAbort = 1 + steadyMs / 100
-
 type Waking<Snapshot, Request> = Pick<
   ReturnType<typeof makeActivation<Snapshot, Request>>,
   "find" | "serve" | "unasked" | "wake"
 > &
-  Pick<ReturnType<typeof makeLeaving<Snapshot, Request>>, "drain" | "evict" | "passivate"> & {
+  Pick<ReturnType<typeof makeLeaving<Snapshot, Request>>, "drain" | "evict" | "isEmpty" | "passivate"> & {
     readonly kind: Pick<Kind<Snapshot, Request, never, never>, "due" | "inspected" | "unready">
     readonly host: {
       readonly drop: (actor: Activation<Snapshot, Request>, why: DropReason) => void
@@ -39,7 +36,7 @@ type Waking<Snapshot, Request> = Pick<
       readonly deliverable: (rows: ReadonlyArray<InboxRow>) => ReadonlyArray<Envelope<Request>>
       readonly passedOverUntil: (row: InboxRow) => number | undefined
     }
-    readonly lease: Pick<Lease["Service"], "fenced" | "now">
+    readonly lease: Pick<Lease["Service"], "beatEvery" | "fenced" | "now">
     readonly residents: Residents<Snapshot, Request>
     readonly obligations: Obligations<Request>
     readonly bulkheads: Pick<Bulkheads, "filling">
@@ -58,6 +55,7 @@ export const makeWakeable = <Snapshot, Request>({
   find,
   fork,
   host,
+  isEmpty,
   kind,
   lease,
   leave,
@@ -69,6 +67,8 @@ export const makeWakeable = <Snapshot, Request>({
   unasked,
   wake
 }: Waking<Snapshot, Request>): Wakeable => {
+  /** A process that was stopped for less than the lease lasts is fenced from the first tick on, until it has beaten. */
+  const ticksToAbort = 1 + Math.floor(steadyMsOf(lease) / 100)
   let fencedTicks = 0
   let evicting = false
   const makeRoom = () => {
@@ -121,7 +121,7 @@ export const makeWakeable = <Snapshot, Request>({
         ? Effect.void
         : unasked(
             ref,
-            Effect.flatMap(find(ref), (actor) => host.tellAll(actor, envelopes))
+            Effect.flatMap(find(ref, true), (actor) => host.tellAll(actor, envelopes))
           )
     },
     isLive: (ref) => residents.has(ref.id),
@@ -136,13 +136,12 @@ export const makeWakeable = <Snapshot, Request>({
       obligations.cutOff()
     },
     close,
-    drain: (ms) =>
+    drain: (ms, isOver) =>
       Effect.suspend(() => {
         leave()
-        for (const actor of residents.all()) actor.desk.withhold()
-        obligations.withhold()
-        return drain(ms)
+        return drain(ms, isOver)
       }),
+    isEmpty,
     size: () => residents.size,
     hasRoom: () => residents.size < mostActors,
     jobs: () => residents.all().reduce((sum, actor) => sum + actor.desk.running, 0),

@@ -30,10 +30,11 @@ import { admissionIn, evaluateIn, toolsOf } from "./Toolbox.ts"
 import { watchedModels } from "./watchedModels.ts"
 import { pass, settle, type World } from "./World.ts"
 
-const said: NodeStatus = { actors: 0, births: 0, draining: false, bus: "in-process" }
+/** What a node's beat says of it. */
+export const said: NodeStatus = { actors: 0, births: 0, draining: false, bus: "in-process" }
 
 const leaseOf = (
-  { beats, fenced, fencedUntil, statuses, store }: World,
+  { beatEvery, beats, fenced, fencedUntil, statuses, store }: World,
   incarnation: string,
   now: () => number
 ): Lease["Service"] =>
@@ -52,7 +53,7 @@ const leaseOf = (
     beat: Effect.sync(() => {
       beats.push(incarnation)
     }),
-    beatEvery: 1_000,
+    beatEvery,
     onLapse: () => Effect.void,
     authRevision: () => 0,
     authChanges: Stream.empty,
@@ -159,6 +160,7 @@ export const startNode = Effect.fnUntraced(function* (
     return {
       incarnation,
       journal,
+      lease,
       kind,
       placement: yield* Placement,
       registry,

@@ -67,6 +67,8 @@ export interface World extends Stage {
   /** Slots of one workspace on a node that starts from now on; no limit unless a test sets one. */
   slots: SlotLimits
   mostActors: number
+  /** Milliseconds between the beats of nodes that start from now on. */
+  beatEvery: number
   /** Kinds of a test's own, beside threads and identities: each makes its registry on every node that starts. */
   readonly kinds: Array<(options: RegistryOptions) => Effect.Effect<void, never, NodeServices>>
   /** What each node says of itself. */
@@ -104,6 +106,7 @@ export const makeWorld = (...misfortunes: ReadonlyArray<Misfortune>): World => {
     statuses: new Map(),
     slots: { turns: 0, calls: 0 },
     mostActors: 10_000,
+    beatEvery: 1_000,
     kinds: [],
     busOf: () => freshBus,
     slowness: Effect.void,

@@ -5,10 +5,10 @@ import type { Reply } from "../../actors/Actor.ts"
 import type { ActorRef } from "../../src/journal/Journal.ts"
 import { hasShard, shardOf } from "../../src/journal/shard.ts"
 import { freshId } from "../../src/seed.ts"
-import { type Node, startNode, toRest } from "./Node.ts"
-import { pass, settle, threadOf } from "./World.ts"
-import { setting } from "./nodes.ts"
-import { ann, birth, bodyOf, create, post, rowOf, submit, wordsOf } from "./threads.ts"
+import { startNode, toRest } from "./Node.ts"
+import { pass, settle } from "./World.ts"
+import { bornAwayFrom, setting } from "./nodes.ts"
+import { ann, bodyOf, create, post, rowOf, submit, wordsOf } from "./threads.ts"
 
 describe("what waits in the inbox", () => {
   it.effect("is delivered by the owner within a second, without a hint; with one at once", () =>
@@ -173,14 +173,6 @@ describe("what is due", () => {
       assert.strictEqual(wordsOf(world, posted), "user(P) assistant(P) turn_completed(P)")
     })
   )
-})
-
-/** A thread that is born on `node`, and whose shard is `other`'s. */
-const bornAwayFrom = Effect.fnUntraced(function* (node: Node, other: Node) {
-  let ref = threadOf(freshId("thread"))
-  while (node.placement.of(shardOf(ref.id)) !== other.incarnation) ref = threadOf(freshId("thread"))
-  yield* node.registry.create(ref, birth, { request: { type: "create" } })
-  return ref
 })
 
 describe("a node that leaves", () => {

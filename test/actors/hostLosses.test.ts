@@ -1,13 +1,13 @@
 /** The same where something is lost: the actor, the journal's answers, turns, the node. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Result } from "effect"
+import { Deferred, Effect, Fiber, Result } from "effect"
 import type { ThreadRequest } from "../../actors/thread/requests.ts"
 import { freshId } from "../../src/seed.ts"
 import { openTurns } from "../invariants.ts"
-import { toRest } from "./Node.ts"
-import { pass, settle, threadOf, workspace } from "./World.ts"
+import { said, toRest } from "./Node.ts"
+import { makeWorld, pass, settle, threadOf, workspace } from "./World.ts"
 import { next, setting, start } from "./oneNode.ts"
-import { ann, birth, bodyOf, logOf, rowOf, submit, wordsOf } from "./threads.ts"
+import { ann, birth, bodyOf, create, logOf, rowOf, submit, wordsOf } from "./threads.ts"
 
 describe("an actor that another node has taken", () => {
   const taken = Effect.fnUntraced(function* (script = "A\n/wait 3s") {
@@ -283,6 +283,51 @@ describe("a node", () => {
       assert.strictEqual(bodyOf(yield* Fiber.join(queued)).state, "queued")
       assert.deepInclude(rowOf(world, ref), { owner: node.incarnation, epoch: 1 })
       assert.strictEqual(node.registry.wakeable.jobs(), 1)
+    })
+  )
+
+  it.effect("that is fenced aborts its jobs before its lease ends, however short that is", () =>
+    Effect.gen(function* () {
+      const world = makeWorld()
+      // Of a TTL of half a second.
+      world.beatEvery = 100
+      const node = yield* start(world)
+      const ref = yield* create(node)
+      yield* node.deliver(ref, { request: submit("A\n/wait 3s") })
+      yield* settle
+      assert.strictEqual(node.registry.wakeable.jobs(), 1)
+      world.fenced.add(node.incarnation)
+      yield* pass(250)
+      assert.strictEqual(node.registry.wakeable.jobs(), 0)
+      yield* node.kill
+    })
+  )
+
+  it.effect("has no actor in memory that it claimed under a lease which lapsed while it read", () =>
+    Effect.gen(function* () {
+      const { node, ref, world } = yield* setting(0)
+      yield* pass(2_000)
+      const { load } = node.journal
+      const gate = Deferred.makeUnsafe<void>()
+      let loads = 0
+      Object.assign(node.journal, {
+        load: (claimed: Parameters<typeof load>[0]) =>
+          loads++ === 0 ? Effect.andThen(Deferred.await(gate), load(claimed)) : load(claimed)
+      })
+      const asked = yield* Effect.forkChild(Effect.flip(node.deliver(ref, { request: submit("A") })), {
+        startImmediately: true
+      })
+      yield* settle
+      world.store.lapse(node.incarnation)
+      node.registry.wakeable.dropAll()
+      const next = freshId("node")
+      world.store.nodes.set(next, { name: next, deadline: Infinity, status: said })
+      Object.assign(node.lease, { incarnation: () => next })
+      Deferred.doneUnsafe(gate, Effect.void)
+      assert.strictEqual((yield* Fiber.join(asked))._tag, "Unreachable")
+      assert.isUndefined(node.registry.peek(ref.id))
+      yield* node.deliver(ref, { request: submit("B") })
+      assert.strictEqual(rowOf(world, ref).owner, next)
     })
   )
 

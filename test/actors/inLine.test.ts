@@ -124,6 +124,30 @@ describe("turns in line", () => {
     })
   )
 
+  it.effect("are given back by a node that leaves also when they come into the line after that", () =>
+    Effect.gen(function* () {
+      const { node, world } = yield* setting({ slots: { turns: 1, calls: 1 } })
+      yield* begin(node, "A\n/wait 15s")
+      const { perform } = node.kind
+      Object.assign(node.kind, {
+        perform: (...asked: Parameters<typeof perform>) =>
+          Effect.delay(
+            Effect.suspend(() => perform(...asked)),
+            500
+          )
+      })
+      const late = yield* begin(node, "B\n/wait 1s")
+      yield* pass(100)
+      yield* startNode(world, () => undefined)
+      const draining = yield* Effect.forkChild(node.registry.wakeable.drain(20_000), { startImmediately: true })
+      yield* pass(6_000)
+      assert.isTrue(isOver(world, late))
+      assert.isUndefined(draining.pollUnsafe())
+      yield* pass(15_000)
+      yield* Fiber.join(draining)
+    })
+  )
+
   it.effect("keep their place while the journal does not answer, and hold no slot that they do not need", () =>
     Effect.gen(function* () {
       const { node, world } = yield* setting({ slots: { turns: 1, calls: 1 } })
