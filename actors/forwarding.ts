@@ -66,8 +66,9 @@ export const makeForwarding = <Request>({ lease, placement, router, tell }: Forw
     envelope: Envelope<Request> & { readonly sent: Sent },
     storable: boolean
   ) {
-    const { id, kind, workspace } = ref
+    const { id } = ref
     const { key, request, sent } = envelope
+    const question = { ...ref, at: sent.at, command: sent.id, request, ...(key === undefined ? {} : { key }) }
     const tried = new Set([lease.incarnation()])
     let redelivered = sent.redelivered
     const known = recall(id)
@@ -106,13 +107,7 @@ export const makeForwarding = <Request>({ lease, placement, router, tell }: Forw
         router.ask(
           {
             to: node,
-            at: sent.at,
-            kind,
-            workspace,
-            id,
-            command: sent.id,
-            request,
-            ...(key === undefined ? {} : { key }),
+            ...question,
             ...(owned ? { owned } : {}),
             ...(redelivered ? { again: redelivered } : {})
           },
