@@ -236,13 +236,16 @@ export class Sweep extends Context.Service<
           bus.nodesChanged()
           // Those who have not heard it find it by their next beat (W5).
           if (lease.nodes().length > 1) yield* Effect.sleep(Math.min(lease.beatEvery * 1.1, ms / 2))
-          let over = false
-          const isOver = () =>
-            (over ||= farewells.pollUnsafe() !== undefined && all().every((registry) => registry.isEmpty()))
-          yield* Effect.forEach(all(), (registry) => registry.drain(Math.max(0, until - monotonic()), isOver), {
-            concurrency: "unbounded",
-            discard: true
-          })
+          const isDone = () => farewells.pollUnsafe() !== undefined && all().every((registry) => registry.isEmpty())
+          // All kinds end together: what one of them has left may keep the node, and others be asked for meanwhile.
+          do {
+            let over = false
+            const isOver = () => (over ||= isDone())
+            yield* Effect.forEach(all(), (registry) => registry.drain(Math.max(0, until - monotonic()), isOver), {
+              concurrency: "unbounded",
+              discard: true
+            })
+          } while (monotonic() < until && !isDone())
           yield* Fiber.join(farewells)
         }),
         live,

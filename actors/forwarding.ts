@@ -61,6 +61,8 @@ export const makeForwarding = <Request>({ lease, placement, router, tell }: Forw
     return undefined
   }
 
+  const lost = () => new Unreachable({ retryAfterSeconds: 2, elsewhere: true })
+
   return Effect.fnUntraced(function* (
     ref: ActorRef,
     envelope: Envelope<Request> & { readonly sent: Sent },
@@ -92,14 +94,15 @@ export const makeForwarding = <Request>({ lease, placement, router, tell }: Forw
           if (node !== undefined) tried.delete(node)
           continue
         }
-        if (here.failure._tag !== "OwnedElsewhere") return yield* here.failure
+        if (here.failure._tag !== "OwnedElsewhere")
+          return yield* here.failure._tag === "Draining" && redelivered ? lost() : here.failure
         // The journal has just found that node alive.
         node = here.failure.node
         owned = true
         if (tried.has(node) || tried.size > mostAsked) {
           found.delete(id)
           record(forwarded.with({ outcome: "unreachable" }))
-          return yield* new Unreachable({ retryAfterSeconds: 2, elsewhere: true })
+          return yield* lost()
         }
       }
       tried.add(node)

@@ -120,7 +120,7 @@ export const makeLeaving = <Snapshot, Request>({
   const isEmpty = () => !givingBack && residents.size === 0 && loading() === 0 && obligations.size === 0
 
   /** G5. Gives all of them back after so many milliseconds. */
-  const drain = Effect.fnUntraced(function* (ms: number, isOver: () => boolean = () => true) {
+  const drain = Effect.fnUntraced(function* (ms: number, isOver: () => boolean = isEmpty) {
     const until = monotonic() + ms
     for (;;) {
       const over = monotonic() >= until
@@ -133,7 +133,7 @@ export const makeLeaving = <Snapshot, Request>({
       givingBack = false
       // Those that are not given back by then are taken over when the lease is gone.
       if (over) return obligations.cutOff()
-      if (isOver() && isEmpty()) return
+      if (isOver()) return
       yield* Effect.sleep(10)
     }
   })

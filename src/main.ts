@@ -115,8 +115,7 @@ const farewell = (leaving: Leaving, drainSeconds: number) =>
           leaving.begun = true
           yield* Effect.logInfo("draining", { count: sweep.live() })
           // What is handed over is found at once by whoever has a second left to claim it.
-          yield* sweep.drain(Math.max(0, drainSeconds - 1) * 1000, streams.drain)
-          yield* lease.leave
+          yield* Effect.ensuring(sweep.drain(Math.max(0, drainSeconds - 1) * 1000, streams.drain), lease.leave)
         })
       )
     })

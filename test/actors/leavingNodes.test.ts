@@ -22,6 +22,27 @@ const resting = Effect.fnUntraced(function* () {
   return made
 })
 
+/** Two nodes that have bells as well, and a thread at rest of the first. */
+const withBells = Effect.fnUntraced(function* () {
+  const world = makeWorld()
+  yield* connect(world)
+  const made: Array<Effect.Success<ReturnType<typeof registry>>> = []
+  const registry = (options: Parameters<(typeof world.kinds)[number]>[0]) =>
+    makeRegistry(
+      bellKind(() => {}),
+      options
+    )
+  world.kinds.push((options) => Effect.map(registry(options), (one) => void made.push(one)))
+  const a = yield* startNode(world, () => undefined, 0)
+  const c = yield* startNode(world, () => undefined)
+  yield* settle
+  const ref = yield* create(a)
+  yield* pass(2_500)
+  assert.strictEqual(rowOf(world, ref).owner, a.incarnation)
+  const [bells = assert.fail("no bells")] = made
+  return { world, a, c, ref, bells }
+})
+
 describe("an actor at rest of a node that leaves", () => {
   it.effect("goes on elsewhere when it is asked for, as long as anything keeps the node", () =>
     Effect.gen(function* () {
@@ -40,30 +61,19 @@ describe("an actor at rest of a node that leaves", () => {
 
   it.effect("does so too when actors of another kind keep it", () =>
     Effect.gen(function* () {
-      const world = makeWorld()
-      yield* connect(world)
-      const stay = Deferred.makeUnsafe<void>()
-      const bells: Array<Effect.Success<ReturnType<typeof bellRegistry>>> = []
-      const bellRegistry = (options: Parameters<(typeof world.kinds)[number]>[0]) =>
-        makeRegistry(
-          bellKind(() => {}),
-          options
-        )
-      world.kinds.push((options) => Effect.map(bellRegistry(options), (one) => void bells.push(one)))
-      const a = yield* startNode(world, () => undefined, 0)
-      const c = yield* startNode(world, () => undefined)
-      yield* settle
-      const ref = yield* create(a)
+      const { a, bells, c, ref, world } = yield* withBells()
       const bell: ActorRef = { ...ref, kind: "bell", id: freshId("operation") }
-      yield* bells[0]!.create(bell, { parent: null, attributes: "{}" }, { request: { type: "ring", ms: 60_000 } })
+      const ring = { request: { type: "ring" as const, ms: 60_000 } }
+      yield* bells.create(bell, { parent: null, attributes: "{}" }, ring)
       yield* pass(2_000)
-      // It cannot be given back before the gate opens: the bell is on its way into memory.
+      // It is on its way into memory until the gate opens, and cannot be given back.
+      const stay = Deferred.makeUnsafe<void>()
       const { load } = a.journal
       Object.assign(a.journal, {
         load: (claimed: Parameters<typeof load>[0]) =>
           claimed.actor.kind === "bell" ? Effect.andThen(Deferred.await(stay), load(claimed)) : load(claimed)
       })
-      yield* Effect.forkChild(Effect.exit(bells[0]!.tell(bell, { request: { type: "ring", ms: 60_000 } })))
+      yield* Effect.forkChild(Effect.exit(bells.tell(bell, ring)))
       yield* pass(100)
       const leaving = yield* Effect.forkChild(a.drain(20_000))
       yield* pass(2_000)
@@ -73,6 +83,36 @@ describe("an actor at rest of a node that leaves", () => {
       assert.isUndefined(leaving.pollUnsafe())
       yield* Deferred.succeed(stay, undefined)
       yield* pass(500)
+      yield* Fiber.join(leaving)
+    })
+  )
+
+  it.effect("does so too when actors of another kind come as the last of its own leaves", () =>
+    Effect.gen(function* () {
+      const { a, bells, c, ref, world } = yield* withBells()
+      const last = yield* create(a)
+      const { release } = a.journal
+      Object.assign(a.journal, {
+        // The kinds' rounds get out of step.
+        release: (given: Parameters<typeof release>[0]) =>
+          given[0]?.actor.id === last.id ? Effect.delay(release(given), 5) : release(given)
+      })
+      const stay = Deferred.makeUnsafe<void>()
+      const leaving = yield* Effect.forkChild(a.drain(20_000))
+      yield* pass(1_106)
+      world.slowness = Deferred.await(stay)
+      const born: ActorRef = { ...ref, kind: "bell", id: freshId("operation") }
+      const ring = { request: { type: "ring" as const, ms: 60_000 } }
+      yield* Effect.forkChild(Effect.exit(bells.ensure(born, { parent: null, attributes: "{}" }, ring)))
+      yield* pass(1)
+      world.slowness = Effect.void
+      yield* pass(100)
+      yield* c.deliver(ref, { request: submit("A") })
+      yield* pass(1_500)
+      assert.strictEqual(wordsOf(world, ref), "user(A) assistant(A) turn_completed(A)")
+      assert.isUndefined(leaving.pollUnsafe())
+      yield* Deferred.succeed(stay, undefined)
+      yield* pass(20_000)
       yield* Fiber.join(leaving)
     })
   )
@@ -132,6 +172,30 @@ describe("a command of a client of a node that leaves", () => {
       assert.isTrue(Exit.isFailure(yield* Fiber.join(asked)))
       assert.strictEqual(rowOf(world, away).owner, c.incarnation)
       yield* pass(6_000)
+      yield* Fiber.join(leaving)
+    })
+  )
+})
+
+describe("a command of such a client that was taken, whose answer is lost", () => {
+  it.effect("is not said to be refused: it is stored for the owner, which knows it", () =>
+    Effect.gen(function* () {
+      const { a, b, c, wire, world } = yield* setting()
+      const away = yield* bornAwayFrom(c, b)
+      const leaving = yield* Effect.forkChild(a.drain(20_000, Effect.sleep("10 seconds")))
+      yield* pass(1_300)
+      const { request } = a.bus
+      Object.assign(a.bus, {
+        request: (...asked: Parameters<typeof request>) => {
+          if (asked[0] === c.incarnation) wire.fate = "unanswered"
+          return request(...asked)
+        }
+      })
+      const asked = yield* Effect.forkChild(Effect.flip(a.deliver(away, { request: submit("B") })))
+      yield* pass(5_000)
+      assert.deepInclude(yield* Fiber.join(asked), { _tag: "Unreachable", elsewhere: true })
+      assert.strictEqual(wordsOf(world, away), "user(B) assistant(B) turn_completed(B)")
+      yield* pass(8_000)
       yield* Fiber.join(leaving)
     })
   )
