@@ -6,7 +6,8 @@
  * F2. A node that has no answer, or will not take the question, is passed over: this node claims the actor,
  *     and the journal says by its own clock whether the owner still lives. If so, the command has
  *     nobody to go to (`Unreachable`, elsewhere).
- * F3. A command that may have been taken by one who did not answer says so from then on (`again`).
+ * F3. A command that may have been taken by one who did not answer says so from then on (`again`), and is not refused
+ *     because this node leaves.
  * F4. A node that leaves cannot claim for its clients what whoever was said to own it has given back, or will not
  *     answer for: the node that is to have the actor is asked once more.
  */
@@ -61,7 +62,7 @@ export const makeForwarding = <Request>({ lease, placement, router, tell }: Forw
     return undefined
   }
 
-  const lost = () => new Unreachable({ retryAfterSeconds: 2, elsewhere: true })
+  const unreachable = () => new Unreachable({ retryAfterSeconds: 2, elsewhere: true })
 
   return Effect.fnUntraced(function* (
     ref: ActorRef,
@@ -95,14 +96,14 @@ export const makeForwarding = <Request>({ lease, placement, router, tell }: Forw
           continue
         }
         if (here.failure._tag !== "OwnedElsewhere")
-          return yield* here.failure._tag === "Draining" && redelivered ? lost() : here.failure
+          return yield* here.failure._tag === "Draining" && redelivered ? unreachable() : here.failure
         // The journal has just found that node alive.
         node = here.failure.node
         owned = true
         if (tried.has(node) || tried.size > mostAsked) {
           found.delete(id)
           record(forwarded.with({ outcome: "unreachable" }))
-          return yield* lost()
+          return yield* unreachable()
         }
       }
       tried.add(node)
