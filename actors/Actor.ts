@@ -58,7 +58,7 @@ export class KeyReused extends ExpectedError("KeyReused") {}
 /** No owner could be reached, or the journal did not answer: nothing is known to have happened. */
 export class Unreachable extends Data.TaggedError("Unreachable")<{
   readonly retryAfterSeconds: number
-  /** Another node owns the actor, or did until its lease lapses. */
+  /** There is such an actor. Another node owns it, or did: until its lease lapses, or until it gave it back. */
   readonly elsewhere?: true
 }> {}
 

@@ -71,8 +71,8 @@ const mostSuspects = 10_000
 
 /**
  * Milliseconds that a fenced node waits for its beat before it gives up what runs. A process that was stopped for less
- * than its lease lasts is fenced until that beat is answered. No longer than the lease lasts: its fence falls a fifth
- * of the TTL before, and a node beats five times in one.
+ * than its lease lasts is fenced until that beat is answered. When the fence falls, a fifth of the TTL is left of the
+ * lease: the pause between two beats, where that is shorter than a second.
  */
 export const steadyMsOf = ({ beatEvery }: Pick<Lease["Service"], "beatEvery">) => Math.min(600, beatEvery)
 

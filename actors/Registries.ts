@@ -34,11 +34,11 @@ export interface Wakeable {
   /** Takes nothing new from now on; what is here goes on. */
   readonly close: () => void
   /**
-   * Withholds jobs that others can do, and gives every actor back as soon as its jobs have ended; all of them after so
-   * many milliseconds. Goes on until then, or until it is over: when nothing is left here, unless told otherwise.
+   * Withholds jobs that others can do, and gives every actor back as soon as its jobs have ended, all of them after so
+   * many milliseconds. Ends then, or as soon as it is over: when nothing is left here, unless told otherwise.
    */
   readonly drain: (ms: number, isOver?: () => boolean) => Effect.Effect<void>
-  /** Nothing is in memory, on its way there, or owed. */
+  /** Nothing is in memory, on its way there, being given back, or owed. */
   readonly isEmpty: () => boolean
   readonly size: () => number
   /** Fewer actors are here than a node is to hold (G4 of leaving.ts). */

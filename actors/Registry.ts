@@ -190,11 +190,9 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
       )
     })
 
-  /** For a client: a node that leaves sends it to another. */
+  /** For a client, who tries again elsewhere while this node leaves. */
   const create = (ref: ActorRef, birth: Birth, envelope: Envelope<Request>): Effect.Effect<Reply, ActorError> =>
-    Effect.suspend(() =>
-      closed && !residents.has(ref.id) && !isLoading(ref) ? Effect.fail(new Draining()) : bear(ref, birth, envelope)
-    )
+    Effect.suspend(() => (closed && !residents.has(ref.id) ? Effect.fail(new Draining()) : bear(ref, birth, envelope)))
 
   /**
    * The same for one that a job of this node asks for, and that may have been born before: where it is here already, or

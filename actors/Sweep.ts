@@ -17,7 +17,7 @@
  * W6. An actor that is due within some looks is taken up already, as long as there is room, and is told the time when
  *     its moment comes: neither the claims nor the wait for a look come on top of that.
  */
-import { Context, Effect, Fiber, Latch, Layer, Schedule, Semaphore } from "effect"
+import { Context, Effect, Latch, Layer, Schedule, Semaphore } from "effect"
 import { Bus } from "../src/bus/Bus.ts"
 import { type ActorRef, Journal } from "../src/journal/Journal.ts"
 import { Lease } from "../src/journal/Lease.ts"
@@ -52,10 +52,10 @@ export class Sweep extends Context.Service<
      */
     readonly lagMs: () => number
     /**
-     * Hands over what lives here: the first step of leaving. Takes so many milliseconds at most, or as long as what the
-     * node does beside it.
+     * Hands over what lives here: the first step of leaving. Ends after so many milliseconds, or as soon as nothing is
+     * left and nothing else keeps the node.
      */
-    readonly drain: (ms: number, beside?: Effect.Effect<void>) => Effect.Effect<void>
+    readonly drain: (ms: number, isKept?: () => boolean) => Effect.Effect<void>
     readonly live: () => number
     readonly jobs: () => number
     readonly slots: Wakeable["slots"]
@@ -147,7 +147,7 @@ export class Sweep extends Context.Service<
 
       const deliveries = yield* makeInboxDrain(registries, lease.now, (shard) => inbox.ring(shard))
       const toDeliver = makeViews(placement, isLive, lease.now)
-      /** A node that leaves delivers to what is its own still. */
+      /** A node that leaves delivers only to actors that it owns. */
       const remaining: View = { shards: noShards, isToTake: () => true }
       const inbox = makeRounds({
         what: "a look at the inbox",
@@ -227,17 +227,16 @@ export class Sweep extends Context.Service<
 
       return Sweep.of({
         lagMs: () => monotonic() - Math.min(takeovers.last(), inbox.last(), oldest()),
-        drain: Effect.fnUntraced(function* (ms, beside = Effect.void) {
+        drain: Effect.fnUntraced(function* (ms, isKept = () => false) {
           const until = monotonic() + ms
-          const farewells = yield* Effect.forkChild(beside, { startImmediately: true })
           draining = true
           for (const registry of all()) registry.close()
           yield* lease.beat
           bus.nodesChanged()
           // Those who have not heard it find it by their next beat (W5).
           if (lease.nodes().length > 1) yield* Effect.sleep(Math.min(lease.beatEvery * 1.1, ms / 2))
-          const isDone = () => farewells.pollUnsafe() !== undefined && all().every((registry) => registry.isEmpty())
-          // All kinds end together: what one of them has left may keep the node, and others be asked for meanwhile.
+          const isDone = () => !isKept() && all().every((registry) => registry.isEmpty())
+          // No kind ends before the others: while one keeps the node, actors of the others may still be asked for.
           do {
             let over = false
             const isOver = () => (over ||= isDone())
@@ -246,7 +245,6 @@ export class Sweep extends Context.Service<
               discard: true
             })
           } while (monotonic() < until && !isDone())
-          yield* Fiber.join(farewells)
         }),
         live,
         slots,

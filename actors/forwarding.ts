@@ -1,15 +1,15 @@
 /**
  * Brings a command to an actor that is not in this node's memory, wherever it is.
  *
- * F1. The question goes to the node that was found to have the actor, else to the node that is to have it. No node is
- *     asked twice, unless it leaves and takes only what it is said to own.
+ * F1. The question goes to the node that was found to have the actor, else to the node that is to have it. A node is
+ *     asked twice only if it leaves and is then found to be the owner, or by F4.
  * F2. A node that has no answer, or will not take the question, is passed over: this node claims the actor,
  *     and the journal says by its own clock whether the owner still lives. If so, the command has
  *     nobody to go to (`Unreachable`, elsewhere).
- * F3. A command that may have been taken by one who did not answer says so from then on (`again`), and is not refused
- *     because this node leaves.
- * F4. A node that leaves cannot claim for its clients what whoever was said to own it has given back, or will not
- *     answer for: the node that is to have the actor is asked once more.
+ * F3. A command that may have been taken by one who did not answer says so from then on (`again`). It is not refused
+ *     because this node leaves: the journal says whether there is such an actor, and who owns it.
+ * F4. A node that leaves claims nothing for its clients. Where whoever was said to own the actor has given it back, the
+ *     node that is to have it is asked once more.
  */
 import { Effect, Result } from "effect"
 import { LRUCache } from "lru-cache"
@@ -62,7 +62,11 @@ export const makeForwarding = <Request>({ lease, placement, router, tell }: Forw
     return undefined
   }
 
-  const unreachable = () => new Unreachable({ retryAfterSeconds: 2, elsewhere: true })
+  const unreachable = (id: string) => {
+    found.delete(id)
+    record(forwarded.with({ outcome: "unreachable" }))
+    return new Unreachable({ retryAfterSeconds: 2, elsewhere: true })
+  }
 
   return Effect.fnUntraced(function* (
     ref: ActorRef,
@@ -80,8 +84,9 @@ export const makeForwarding = <Request>({ lease, placement, router, tell }: Forw
     let wasAskedAgain = false
     for (;;) {
       if (node === undefined || tried.has(node) || tried.size > mostAsked) {
+        const isSaidToBeHere = owned && node === lease.incarnation()
         const here = yield* Effect.result(
-          tell(ref, { ...envelope, sent: { ...sent, redelivered } }, owned && node === lease.incarnation())
+          tell(ref, { ...envelope, sent: { ...sent, redelivered } }, isSaidToBeHere || redelivered)
         )
         if (Result.isSuccess(here)) {
           if (tried.size > 1) record(forwarded.with({ outcome: "taken" }))
@@ -95,15 +100,14 @@ export const makeForwarding = <Request>({ lease, placement, router, tell }: Forw
           if (node !== undefined) tried.delete(node)
           continue
         }
-        if (here.failure._tag !== "OwnedElsewhere")
-          return yield* here.failure._tag === "Draining" && redelivered ? unreachable() : here.failure
+        // F3: nobody owns it.
+        if (here.failure._tag === "Draining" && redelivered) return yield* unreachable(id)
+        if (here.failure._tag !== "OwnedElsewhere") return yield* here.failure
         // The journal has just found that node alive.
         node = here.failure.node
         owned = true
         if (tried.has(node) || tried.size > mostAsked) {
-          found.delete(id)
-          record(forwarded.with({ outcome: "unreachable" }))
-          return yield* unreachable()
+          return yield* unreachable(id)
         }
       }
       tried.add(node)

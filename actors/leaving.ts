@@ -7,8 +7,8 @@
  * G2. An actor at rest whose shard is another node's by now is released: that node gets it without a theft.
  * G3. An actor with a moment that could not be released is owed, unless it is back in memory, or owed already.
  * G4. While more actors are here than a node is to hold, actors at rest leave at once, the longest at rest first.
- * G5. A node that goes gives every actor back as soon as its jobs have ended. What it owns outside memory comes back
- *     for a command until the whole node is done, and is given back then: it would stand still here otherwise.
+ * G5. A node that goes gives every actor back as soon as its jobs have ended. What it owns outside memory is loaded for
+ *     a command, and given back right after it, until the whole node is done.
  */
 import { Cause, Effect, Exit } from "effect"
 import type { Bus } from "../src/bus/Bus.ts"

@@ -68,7 +68,7 @@ export const makeWakeable = <Snapshot, Request>({
   wake
 }: Waking<Snapshot, Request>): Wakeable => {
   /** A process that was stopped for less than the lease lasts is fenced from the first tick on, until it has beaten. */
-  const ticksToAbort = 1 + Math.floor(steadyMsOf(lease) / 100)
+  const ticksToAbort = Math.max(1, Math.floor(steadyMsOf(lease) / 100))
   let fencedTicks = 0
   let evicting = false
   const makeRoom = () => {

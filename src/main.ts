@@ -4,7 +4,7 @@
  * N1. Leaving is in order: not ready, no new work, streams say goodbye, running steps end within the
  *     drain's time, actors are given back, the lease ends, the listener closes.
  */
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Fiber, Layer, Redacted } from "effect"
 import { createHmac } from "node:crypto"
 import { layerActions, operationsChores } from "../http/operations/chore.ts"
 import { Credentials } from "../http/Credentials.ts"
@@ -115,7 +115,10 @@ const farewell = (leaving: Leaving, drainSeconds: number) =>
           leaving.begun = true
           yield* Effect.logInfo("draining", { count: sweep.live() })
           // What is handed over is found at once by whoever has a second left to claim it.
-          yield* Effect.ensuring(sweep.drain(Math.max(0, drainSeconds - 1) * 1000, streams.drain), lease.leave)
+          const farewells = yield* Effect.forkChild(streams.drain, { startImmediately: true })
+          const drain = sweep.drain(Math.max(0, drainSeconds - 1) * 1000, () => farewells.pollUnsafe() === undefined)
+          yield* Effect.ensuring(drain, lease.leave)
+          yield* Fiber.join(farewells)
         })
       )
     })

@@ -1,16 +1,23 @@
 /** What comes to a node while it leaves: for actors at rest that are its own still, and from its own jobs. */
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber } from "effect"
+import { Clock, Deferred, Effect, Exit, Fiber } from "effect"
 import { makeRegistry } from "../../actors/Registry.ts"
 import type { ActorRef } from "../../src/journal/Journal.ts"
 import { shardOf } from "../../src/journal/shard.ts"
 import { freshId } from "../../src/seed.ts"
 import { bellKind } from "./bell/kind.ts"
-import { startNode } from "./Node.ts"
+import { type Node, startNode } from "./Node.ts"
 import { bornAwayFrom, setting } from "./nodes.ts"
 import { ann, birth, bodyOf, create, message, post, rowOf, submit, wordsOf } from "./threads.ts"
 import { connect } from "./Wire.ts"
 import { makeWorld, pass, settle, threadOf } from "./World.ts"
+
+/** The node leaves; what has nothing to do with actors keeps it for so many milliseconds. */
+const leaveKeptFor = Effect.fnUntraced(function* (node: Node, ms: number) {
+  const until = (yield* Clock.currentTimeMillis) + ms
+  const clock = yield* Clock.Clock
+  return yield* Effect.forkChild(node.drain(20_000, () => clock.currentTimeMillisUnsafe() < until))
+})
 
 /** A node whose thread has left its memory and is its own still, beside two others. */
 const resting = Effect.fnUntraced(function* () {
@@ -47,7 +54,7 @@ describe("an actor at rest of a node that leaves", () => {
   it.effect("goes on elsewhere when it is asked for, as long as anything keeps the node", () =>
     Effect.gen(function* () {
       const { a, c, ref, world } = yield* resting()
-      const leaving = yield* Effect.forkChild(a.drain(20_000, Effect.sleep("8 seconds")))
+      const leaving = yield* leaveKeptFor(a, 8_000)
       yield* pass(2_000)
       yield* c.deliver(ref, { request: submit("A") })
       yield* pass(1_500)
@@ -157,7 +164,7 @@ describe("a command of a client of a node that leaves", () => {
       const away = yield* bornAwayFrom(c, b)
       yield* c.deliver(away, { request: submit("A\n/wait 30s") })
       wire.cut.add(c.incarnation)
-      const leaving = yield* Effect.forkChild(a.drain(20_000, Effect.sleep("10 seconds")))
+      const leaving = yield* leaveKeptFor(a, 10_000)
       yield* pass(1_300)
       wire.asked.length = 0
       let questions = 0
@@ -178,11 +185,11 @@ describe("a command of a client of a node that leaves", () => {
 })
 
 describe("a command of such a client that was taken, whose answer is lost", () => {
-  it.effect("is not said to be refused: it is stored for the owner, which knows it", () =>
+  it.effect("is not said to be refused: it may be stored for its owner, which knows it", () =>
     Effect.gen(function* () {
       const { a, b, c, wire, world } = yield* setting()
       const away = yield* bornAwayFrom(c, b)
-      const leaving = yield* Effect.forkChild(a.drain(20_000, Effect.sleep("10 seconds")))
+      const leaving = yield* leaveKeptFor(a, 10_000)
       yield* pass(1_300)
       const { request } = a.bus
       Object.assign(a.bus, {
@@ -199,13 +206,28 @@ describe("a command of such a client that was taken, whose answer is lost", () =
       yield* Fiber.join(leaving)
     })
   )
+
+  it.effect("is not said to be stored when there is no such actor", () =>
+    Effect.gen(function* () {
+      const { a, wire } = yield* setting()
+      const leaving = yield* leaveKeptFor(a, 10_000)
+      yield* pass(1_300)
+      wire.fate = "unheard"
+      const nobody = threadOf(freshId("thread"))
+      const asked = yield* Effect.forkChild(Effect.flip(a.deliver(nobody, { request: submit("B") })))
+      yield* pass(5_000)
+      assert.deepInclude(yield* Fiber.join(asked), { _tag: "Refused", reason: "not_found" })
+      yield* pass(8_000)
+      yield* Fiber.join(leaving)
+    })
+  )
 })
 
 describe("a job of a node that leaves", () => {
   it.effect("has the thread that it needs born, which goes on elsewhere", () =>
     Effect.gen(function* () {
       const { a, world } = yield* setting()
-      const leaving = yield* Effect.forkChild(a.drain(20_000, Effect.sleep("5 seconds")))
+      const leaving = yield* leaveKeptFor(a, 5_000)
       const children = [threadOf(freshId("thread")), threadOf(freshId("thread"))] as const
       const bear = (ref: ActorRef, name: string) =>
         a.registry.ensure(ref, birth, {
