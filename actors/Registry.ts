@@ -195,8 +195,8 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
     Effect.suspend(() => (closed && !residents.has(ref.id) ? Effect.fail(new Draining()) : bear(ref, birth, envelope)))
 
   /**
-   * The same for one that a job of this node asks for, and that may have been born before: where it is here already, or
-   * on its way, nothing is delivered, and nothing answered. A node that leaves does it too: the job would wait in vain.
+   * For a job of this node. The actor may have been born before: where it is here already, or on its way, nothing is
+   * delivered, and nothing answered. A node that leaves bears it too: the job would wait in vain.
    */
   const ensure = (
     ref: ActorRef,

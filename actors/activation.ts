@@ -135,7 +135,7 @@ export const makeActivation = <Snapshot, Request>({
       return yield* new Unreachable({ retryAfterSeconds })
     }
     const loaded = yield* journal.load(claimed)
-    // This node's lease has lapsed since the claim: the actor is whoever's claimed it first.
+    // This node's lease has lapsed since the claim: the actor belongs to whoever claimed it first.
     if (lease.incarnation() !== claimant) return yield* new Unreachable({ retryAfterSeconds })
     const poison = isAside(head) || (hasMoment && times >= takeoverLimit) ? kind.poison : undefined
     return { actor: activate(loaded, kind.load(loaded), false), hasMoment, poison, startedHere: mine && held }

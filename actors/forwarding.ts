@@ -106,9 +106,7 @@ export const makeForwarding = <Request>({ lease, placement, router, tell }: Forw
         // The journal has just found that node alive.
         node = here.failure.node
         owned = true
-        if (tried.has(node) || tried.size > mostAsked) {
-          return yield* unreachable(id)
-        }
+        if (tried.has(node) || tried.size > mostAsked) return yield* unreachable(id)
       }
       tried.add(node)
       const replied = yield* Effect.result(

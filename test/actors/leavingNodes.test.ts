@@ -1,11 +1,10 @@
 /** What comes to a node while it leaves: for actors at rest that are its own still, and from its own jobs. */
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Deferred, Effect, Exit, Fiber } from "effect"
-import { makeRegistry } from "../../actors/Registry.ts"
 import type { ActorRef } from "../../src/journal/Journal.ts"
 import { shardOf } from "../../src/journal/shard.ts"
 import { freshId } from "../../src/seed.ts"
-import { bellKind } from "./bell/kind.ts"
+import { addBells } from "./bell/bells.ts"
 import { type Node, startNode } from "./Node.ts"
 import { bornAwayFrom, setting } from "./nodes.ts"
 import { ann, birth, bodyOf, create, message, post, rowOf, submit, wordsOf } from "./threads.ts"
@@ -33,13 +32,7 @@ const resting = Effect.fnUntraced(function* () {
 const withBells = Effect.fnUntraced(function* () {
   const world = makeWorld()
   yield* connect(world)
-  const made: Array<Effect.Success<ReturnType<typeof registry>>> = []
-  const registry = (options: Parameters<(typeof world.kinds)[number]>[0]) =>
-    makeRegistry(
-      bellKind(() => {}),
-      options
-    )
-  world.kinds.push((options) => Effect.map(registry(options), (one) => void made.push(one)))
+  const made = addBells(world)
   const a = yield* startNode(world, () => undefined, 0)
   const c = yield* startNode(world, () => undefined)
   yield* settle

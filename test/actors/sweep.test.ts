@@ -1,12 +1,11 @@
 /** The sweep where much is to be done at once: W4, W6 of Sweep.ts, I1 to I3 of inboxDrain.ts. */
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Logger, Semaphore } from "effect"
-import { makeRegistry } from "../../actors/Registry.ts"
 import type { ActorRef } from "../../src/journal/Journal.ts"
 import { keyOf } from "../../src/journal/MemoryStore.ts"
 import { shardCount } from "../../src/journal/shard.ts"
 import { freshId } from "../../src/seed.ts"
-import { bellKind } from "./bell/kind.ts"
+import { addBells } from "./bell/bells.ts"
 import type { Node } from "./Node.ts"
 import { connect } from "./Wire.ts"
 import { makeWorld, pass, settle, workspace, type World } from "./World.ts"
@@ -184,13 +183,7 @@ describe("a look that hangs", () => {
 describe("moments", () => {
   /** A node whose actors leave it as soon as they rest, and so many bells, which ring until a moment in 20 s. */
   const ringing = Effect.fnUntraced(function* (world: World, count: number) {
-    const made: Array<Effect.Success<ReturnType<typeof registry>>> = []
-    const registry = (options: Parameters<(typeof world.kinds)[number]>[0]) =>
-      makeRegistry(
-        bellKind(() => {}),
-        options
-      )
-    world.kinds.push((options) => Effect.map(registry(options), (one) => void made.push(one)))
+    const made = addBells(world)
     const node = yield* start(world, 0)
     const [bells = assert.fail("no bells")] = made
     const refs = Array.from({ length: count }, (): ActorRef => ({ workspace, kind: "bell", id: freshId("operation") }))
