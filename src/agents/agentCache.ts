@@ -2,6 +2,8 @@
 import { Effect } from "effect"
 import { LRUCache } from "lru-cache"
 import type { Database, DatabaseUnavailable } from "../database/Database.ts"
+import { uuids } from "../database/parameters.ts"
+import { makeRenewed } from "../database/renewed.ts"
 import { makeSharing } from "../database/sharing.ts"
 import type { CompactionSettings } from "../domain/compactionSettings.ts"
 import type { Hook } from "../domain/hook.ts"
@@ -48,12 +50,16 @@ const freshMs = 1000
 const heldAgents = 20_000
 const heldVersions = 5_000
 
-interface Row {
+/** Of an agent whose profile's version may be held already. */
+interface AgentRow {
   readonly profile: string
   readonly identity: string | null
   readonly body: unknown
   readonly archived: boolean
   readonly version: number
+}
+
+interface Row extends AgentRow {
   readonly content: unknown
 }
 
@@ -64,6 +70,14 @@ const oneAgent = `
     join profile_versions v on v.workspace = a.workspace and v.profile = a.profile and v.version =
       coalesce(a.profile_version, p.version)
    where a.workspace = $1 and a.id = $2`
+
+/** Without what versions hold: they never change, and may be long. */
+const someAgents = `
+  select a.id, a.profile, a.identity, a.body, a.archived_at is not null as archived,
+      coalesce(a.profile_version, p.version) as version
+    from unnest($1::uuid[], $2::uuid[]) as k(workspace, id)
+    join agents a on a.workspace = k.workspace and a.id = k.id
+    join profiles p on p.workspace = a.workspace and p.id = a.profile`
 
 const oneVersion = `select body as content from profile_versions where workspace = $1 and profile = $2 and version = $3`
 
@@ -98,7 +112,7 @@ const resolved = (profileId: string, version: number, content: unknown): Resolve
   }
 }
 
-const viewOf = (agentId: string, row: Row, profile: ResolvedProfile): AgentView => {
+const viewOf = (agentId: string, row: AgentRow, profile: ResolvedProfile): AgentView => {
   const { budget } = readAgentBody(row.body)
   return {
     agentId,
@@ -111,19 +125,44 @@ const viewOf = (agentId: string, row: Row, profile: ResolvedProfile): AgentView 
   }
 }
 
+interface HeldAgent {
+  readonly workspace: string
+  readonly view: AgentView
+}
+
 /** What Directory says of agents and profiles. */
-export const makeAgentCache = (database: Database["Service"]) => {
-  // By the agent's id alone, which is hashed once; whoever asks has to be of its workspace.
-  const agents = new LRUCache<string, { readonly workspace: string; readonly view: AgentView; readonly until: number }>(
-    { max: heldAgents }
-  )
+export const makeAgentCache = Effect.fnUntraced(function* (database: Database["Service"]) {
+  const now = () => performance.now()
   const versions = new LRUCache<string, ResolvedProfile>({ max: heldVersions })
   const sharing = makeSharing<AgentView | undefined, DatabaseUnavailable>()
   const keyOf = (workspace: string, id: string) => workspace + id
+  const versionKey = (workspace: string, profileId: string, version: number) => `${workspace}${profileId}${version}`
+
+  const readAgain = (held: ReadonlyMap<string, HeldAgent>) => {
+    const keys = [...held]
+    return Effect.map(
+      database.read<AgentRow & { readonly id: string }>({
+        name: "directory_agents",
+        text: someAgents,
+        values: [uuids(keys, ([, { workspace }]) => workspace), uuids(keys, ([agentId]) => agentId)]
+      }),
+      (rows) =>
+        new Map(
+          rows.flatMap((row) => {
+            const agentId = fromUuid("agent", row.id)
+            const workspace = held.get(agentId)?.workspace ?? ""
+            const profile = versions.get(versionKey(workspace, fromUuid("profile", row.profile), row.version))
+            return profile === undefined ? [] : [[agentId, { workspace, view: viewOf(agentId, row, profile) }] as const]
+          })
+        )
+    )
+  }
+  // By the agent's id alone, which is hashed once; whoever asks has to be of its workspace.
+  const agents = yield* makeRenewed({ freshMs, most: heldAgents, now, read: readAgain })
 
   /** A version is read once, however many agents follow it. */
   const hold = (workspace: string, profileId: string, version: number, content: unknown) => {
-    const key = `${workspace}${profileId}${version}`
+    const key = versionKey(workspace, profileId, version)
     const found = versions.get(key) ?? resolved(profileId, version, content)
     versions.set(key, found)
     return found
@@ -131,12 +170,12 @@ export const makeAgentCache = (database: Database["Service"]) => {
 
   const peek = (workspace: string, agentId: string) => {
     const held = agents.get(agentId)
-    return held?.workspace === workspace && held.until > performance.now() ? held.view : undefined
+    return held?.workspace === workspace ? held.view : undefined
   }
 
   const ask = (workspace: string, agentId: string) =>
     Effect.suspend(() => {
-      const began = performance.now()
+      const began = now()
       const read = database
         .read<Row>({ name: "directory_agent", text: oneAgent, values: [toUuid(workspace), toUuid(agentId)] })
         .pipe(
@@ -146,25 +185,23 @@ export const makeAgentCache = (database: Database["Service"]) => {
           )
         )
       return sharing.ask(keyOf(workspace, agentId), read, (view) => {
-        if (view !== undefined) agents.set(agentId, { workspace, view, until: began + freshMs })
+        if (view !== undefined) agents.put(agentId, { workspace, view }, began)
       })
     })
 
   const forget = (workspace: string, agentId: string) => {
-    agents.delete(agentId)
+    agents.forget(agentId)
     sharing.forget(keyOf(workspace, agentId))
   }
 
   // Rare enough to look at all: a profile is written by a person.
   const forgetProfile = (workspace: string, profileId: string) => {
-    for (const [agentId, held] of agents)
-      if (held.workspace === workspace && held.view.profileId === profileId) agents.delete(agentId)
+    agents.forgetWhere((held) => held.workspace === workspace && held.view.profileId === profileId)
     sharing.forgetAll()
   }
 
   const profile = Effect.fnUntraced(function* (workspace: string, profileId: string, version: number) {
-    const key = `${workspace}${profileId}${version}`
-    const held = versions.get(key)
+    const held = versions.get(versionKey(workspace, profileId, version))
     if (held) return held
     const rows = yield* database.read<{ readonly content: unknown }>({
       name: "directory_version",
@@ -190,4 +227,4 @@ export const makeAgentCache = (database: Database["Service"]) => {
       sharing.forgetAll()
     }
   }
-}
+})

@@ -43,9 +43,10 @@ export class Turns<E> {
         ? use
         : Effect.acquireUseRelease(
             Effect.sync(() => this.come(tenant)),
-            ({ free }) =>
+            ({ free, users }) =>
               Effect.acquireUseRelease(
-                Effect.timeoutOption(free.take(1), this.patience),
+                // Nearly always nobody waits: no timer then.
+                users <= this.most ? Effect.asSome(free.take(1)) : Effect.timeoutOption(free.take(1), this.patience),
                 (taken): Effect.Effect<A, E | E2> =>
                   Option.isSome(taken) ? use : Effect.suspend(() => Effect.fail(this.late())),
                 (taken) => (Option.isSome(taken) ? free.release(1) : Effect.void)

@@ -109,6 +109,26 @@ describe("the directory", () => {
     await eventually(async () => (await ask(id))?.archived === true, "it is known as archived")
   })
 
+  it("reads agents in use again together, and none of them is missed meanwhile", async () => {
+    const profileId = await profile()
+    const ids = [await agent(profileId, { identity: "ann" }), await agent(profileId), await agent(profileId)]
+    for (const id of ids) await ask(id)
+    const alone = countStatements(/where a.workspace = \$1 and a.id = \$2/)
+    const together = countStatements(/join agents a on/)
+    await server.alpha.patch(`/v1/agents/${ids[2]}`, { identity: "bo" })
+    await ask(ids[2] ?? "")
+    const read = alone.count
+    await eventually(async () => {
+      for (const id of ids) assert.isDefined(directory.peek(workspace, id))
+      return together.count >= 3
+    }, "they were read together three times")
+    const identities = ids.map((id) => directory.peek(workspace, id)?.identity)
+    together.stop()
+    alone.stop()
+    assert.strictEqual(alone.count, read)
+    assert.deepStrictEqual(identities, ["ann", undefined, "bo"])
+  })
+
   it("keeps versions of profiles, which never change", async () => {
     const profileId = await profile()
     const read = (version: number) => server.runtime.runPromise(directory.profile(workspace, profileId, version))
