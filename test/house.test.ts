@@ -101,7 +101,6 @@ const casts: Readonly<Record<string, readonly [count: number, reason: string]>> 
   "actors/schedule/facts.ts": [2, "the journal holds what was written to it"],
   "actors/schedule/perform.ts": [1, "an answer's text, made by the thread itself"],
   "actors/subscription/kind.ts": [1, "the journal holds what was written to it"],
-  "actors/thread/replies/answers.ts": [1, "the journal holds what was written to it"],
   "actors/thread/replies/rows.ts": [3, "the journal holds what was written to it"],
   "actors/thread/settings.ts": [1, "the journal holds what was written to it"],
   "console/src/parts/keysOf.ts": [1, "Object.keys forgets which names a type has"],

@@ -15,6 +15,7 @@ import { unreachable } from "../live.ts"
 import type { Birth } from "../Registry.ts"
 import { notInProfile } from "./replies/refusals.ts"
 import type { ThreadRequest } from "./requests.ts"
+import { attributesText } from "./settings.ts"
 import { threadRef, withOrigin } from "./sending.ts"
 import type { NewThread, ThreadCaller } from "./Threads.ts"
 
@@ -83,7 +84,7 @@ export const makeCreate = ({ agentOf, directory, models, newId, refuseBirth, reg
           }
     return yield* register(
       threadRef(workspace, newId()),
-      { parent: agentId, attributes: JSON.stringify(attributes) },
+      { parent: agentId, attributes: attributesText(attributes) },
       { request, ...(caller.key === undefined ? {} : { key: caller.key }) }
     )
   })

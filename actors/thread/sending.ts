@@ -16,6 +16,7 @@ import { unreachable } from "../live.ts"
 import { isUnknown } from "../Registry.ts"
 import { isStorable } from "./forwardable.ts"
 import type { Of, ThreadRequest } from "./requests.ts"
+import { attributesText } from "./settings.ts"
 import type { SentInput, StartedThread, ThreadCaller } from "./Threads.ts"
 import type { Births } from "./tools/exchange.ts"
 
@@ -122,7 +123,7 @@ export const makeSending = ({ ask, bus, ensure, journal, lease, quotas }: Sendin
     return Effect.matchEffect(
       ensure(
         threadRef(workspace, threadId),
-        { parent: agentId, attributes: JSON.stringify(attributes) },
+        { parent: agentId, attributes: attributesText(attributes) },
         { type: "submit", creating: true, input: { ...input, principal } }
       ),
       {

@@ -36,16 +36,29 @@ export interface CallBy extends ThreadSettings {
   readonly hops: number
 }
 
-/** Parsed once for as long as the thread lives. */
+/** Of the thread that was born last: its first command asks for them at once. */
+let born: { readonly text: string; readonly attributes: ThreadAttributes } | undefined
+
+/** The attributes' text. */
+export const attributesText = (attributes: ThreadAttributes) => {
+  const text = JSON.stringify(attributes)
+  born = { text, attributes }
+  return text
+}
+
+/** What `attributesText` wrote. */
+export const attributesOf = (text: string): ThreadAttributes =>
+  born?.text === text ? born.attributes : (JSON.parse(text) as ThreadAttributes)
+
+/** Once for as long as the thread lives. */
 const known = new WeakMap<ActorView<Snapshot>, ThreadSettings>()
 
 export const settingsOf = (being: ActorView<Snapshot>): ThreadSettings => {
   const found = known.get(being)
   if (found !== undefined) return found
-  // The journal holds what `create` wrote.
-  const { asked, identity, maxCost, model, profileId, profileVersion, reviews, spendsWithin } = JSON.parse(
+  const { asked, identity, maxCost, model, profileId, profileVersion, reviews, spendsWithin } = attributesOf(
     being.attributes
-  ) as ThreadAttributes
+  )
   const settings: ThreadSettings = {
     workspace: being.ref.workspace,
     agentId: being.parent ?? "",

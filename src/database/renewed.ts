@@ -2,9 +2,9 @@
  * Values that are true for a while, kept in memory. What is in use is read again before its time is over, all of it by
  * one statement: read one by one, each whenever somebody missed it, 64 busy agents were two fifths of all statements.
  *
- * W1. A value is given out for `freshMs` from when the read that found it began.
- * W2. A renewal puts nothing in the place of what was forgotten, or put, while it read.
- * W3. Where a renewal fails, or comes late, a value's time ends, and whoever wants it reads it.
+ * V1. A value is given out for `freshMs` from when the read that found it began.
+ * V2. A renewal puts nothing in the place of what was forgotten, or put, while it read.
+ * V3. Where a renewal fails, or comes late, a value's time ends, and whoever wants it reads it.
  */
 import { Duration, Effect } from "effect"
 import { LRUCache } from "lru-cache"

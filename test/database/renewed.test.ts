@@ -33,7 +33,7 @@ const holding = Effect.gen(function* () {
 })
 
 describe("a value that is true for a while", () => {
-  it.effect("is given out until its time is over, and not then (W1)", () =>
+  it.effect("is given out until its time is over, and not then (V1)", () =>
     Effect.gen(function* () {
       const { state, values } = yield* holding
       values.put("a", "1", state.at - 10)
@@ -89,7 +89,7 @@ describe("a value that is true for a while", () => {
     })
   )
 
-  it.effect("that was forgotten or put while it was read again stays as it was left (W2)", () =>
+  it.effect("that was forgotten or put while it was read again stays as it was left (V2)", () =>
     Effect.gen(function* () {
       const { pass, state, values } = yield* holding
       const gate = yield* Deferred.make<void>()
@@ -114,7 +114,7 @@ describe("a value that is true for a while", () => {
     })
   )
 
-  it.effect("goes when its time is over where it could not be read again, and is renewed once that works (W3)", () =>
+  it.effect("goes when its time is over where it could not be read again, and is renewed once that works (V3)", () =>
     Effect.gen(function* () {
       const { pass, state, values } = yield* holding
       state.stored.set("a", "2")

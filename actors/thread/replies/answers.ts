@@ -1,13 +1,7 @@
 /** What a thread answers its callers: the API's bodies, from the snapshot as it will be after the commit. */
 import type { ThreadStatus } from "../../../src/domain/thread.ts"
 import type { Spend } from "../../../src/agents/Spending.ts"
-import {
-  lastToOpen,
-  type ThreadAttributes,
-  pendingState,
-  queuedMessage,
-  threadDetail
-} from "../../../src/threads/detail.ts"
+import { lastToOpen, pendingState, queuedMessage, threadDetail } from "../../../src/threads/detail.ts"
 import type { SubmittedMessage } from "../../../src/threads/messageInput.ts"
 import { readWait, waitBody } from "../../../src/waits/waitRow.ts"
 import type { Snapshot } from "../../../machines/thread/chart.ts"
@@ -19,6 +13,7 @@ import type { Reply } from "../../Actor.ts"
 import type { ActorView } from "../../Kind.ts"
 import type { Attributes } from "../../../src/journal/Journal.ts"
 import { pendingWaits, waitChanges } from "./rows.ts"
+import { attributesOf } from "../settings.ts"
 
 export const doneReply: Reply = { kind: "done", body: "" }
 
@@ -84,8 +79,7 @@ export const detail = (
       threadId: being.ref.id,
       agentId: being.parent ?? "",
       createdAt: being.createdAt,
-      // The journal holds what `create` wrote.
-      attributes: JSON.parse(being.attributes) as ThreadAttributes,
+      attributes: attributesOf(being.attributes),
       head: { status, seq, updatedAt: at },
       carry: { ...carry, ...(turn === null ? {} : { turn: { turnId: turn.turnId, usage: turn.usage } }) },
       pending,

@@ -19,6 +19,7 @@ import type { ThreadReads } from "../../../src/threads/ThreadReads.ts"
 import type { ActorError, Reply } from "../../Actor.ts"
 import type { TurnEnds } from "../memory/turnEnds.ts"
 import type { ThreadRequest } from "../requests.ts"
+import { attributesText } from "../settings.ts"
 
 export interface AgentQuestion {
   readonly workspace: string
@@ -113,7 +114,7 @@ export const makeExchange = ({ budgets, turnEnds, reads, threads }: Exchanging) 
       Effect.flatMap((attributes) =>
         threads.ensure(
           refOf(workspace, threadId),
-          { parent: agentId, attributes: JSON.stringify(attributes) },
+          { parent: agentId, attributes: attributesText(attributes) },
           {
             type: "submit",
             creating: true,
