@@ -36,17 +36,17 @@ export interface CallBy extends ThreadSettings {
   readonly hops: number
 }
 
-/** Of the thread that was born last: its first command asks for them at once. */
+/** The attributes of the thread that was born last: its first command and its answer ask for them at once. */
 let born: { readonly text: string; readonly attributes: ThreadAttributes } | undefined
 
-/** The attributes' text. */
+/** JSON of what a thread is born with, as the journal keeps it. */
 export const attributesText = (attributes: ThreadAttributes) => {
   const text = JSON.stringify(attributes)
   born = { text, attributes }
   return text
 }
 
-/** What `attributesText` wrote. */
+/** Attributes from the text that `attributesText` made. */
 export const attributesOf = (text: string): ThreadAttributes =>
   born?.text === text ? born.attributes : (JSON.parse(text) as ThreadAttributes)
 

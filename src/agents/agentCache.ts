@@ -1,5 +1,5 @@
 /** Agents with their resolved profiles, as far as they are held in memory: Y1 and Y3 of Directory.ts. */
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { LRUCache } from "lru-cache"
 import type { Database, DatabaseUnavailable } from "../database/Database.ts"
 import { uuids } from "../database/parameters.ts"
@@ -138,6 +138,18 @@ export const makeAgentCache = Effect.fnUntraced(function* (database: Database["S
   const keyOf = (workspace: string, id: string) => workspace + id
   const versionKey = (workspace: string, profileId: string, version: number) => `${workspace}${profileId}${version}`
 
+  /** Nothing where the agent's version is not held, or the row cannot be read: whoever asks reads it then. */
+  const viewAgain = (held: ReadonlyMap<string, HeldAgent>, row: AgentRow & { readonly id: string }) => {
+    const agentId = fromUuid("agent", row.id)
+    const { workspace = "" } = held.get(agentId) ?? {}
+    const profile = versions.get(versionKey(workspace, fromUuid("profile", row.profile), row.version))
+    if (profile === undefined) return []
+    return Option.match(Option.liftThrowable(viewOf)(agentId, row, profile), {
+      onNone: () => [],
+      onSome: (view) => [[agentId, { workspace, view }] as const]
+    })
+  }
+
   const readAgain = (held: ReadonlyMap<string, HeldAgent>) => {
     const keys = [...held]
     return Effect.map(
@@ -146,15 +158,7 @@ export const makeAgentCache = Effect.fnUntraced(function* (database: Database["S
         text: someAgents,
         values: [uuids(keys, ([, { workspace }]) => workspace), uuids(keys, ([agentId]) => agentId)]
       }),
-      (rows) =>
-        new Map(
-          rows.flatMap((row) => {
-            const agentId = fromUuid("agent", row.id)
-            const workspace = held.get(agentId)?.workspace ?? ""
-            const profile = versions.get(versionKey(workspace, fromUuid("profile", row.profile), row.version))
-            return profile === undefined ? [] : [[agentId, { workspace, view: viewOf(agentId, row, profile) }] as const]
-          })
-        )
+      (rows) => new Map(rows.flatMap((row) => viewAgain(held, row)))
     )
   }
   // By the agent's id alone, which is hashed once; whoever asks has to be of its workspace.

@@ -1,6 +1,6 @@
 /**
  * Values that are true for a while, kept in memory. What is in use is read again before its time is over, all of it by
- * one statement: read one by one, each whenever somebody missed it, 64 busy agents were two fifths of all statements.
+ * one statement: read one by one, each whenever somebody missed it, 64 busy agents were a third of all statements.
  *
  * V1. A value is given out for `freshMs` from when the read that found it began.
  * V2. A renewal puts nothing in the place of what was forgotten, or put, while it read.
@@ -26,10 +26,11 @@ export interface Renewal<A, E> {
   readonly read: (held: ReadonlyMap<string, A>) => Effect.Effect<ReadonlyMap<string, A>, E>
 }
 
-/** Of its time, what a value in use has behind it when it is read again: the rest is for the statement. */
+/** Share of its time after which a value in use is read again. The rest is for the statement. */
 const renewAfter = 0.8
 const perStatement = 500
 
+/** Renewals go on until the scope ends. */
 export const makeRenewed = Effect.fnUntraced(function* <A, E>({ freshMs, most, now, read }: Renewal<A, E>) {
   const entries = new LRUCache<string, Entry<A>>({ max: most })
   let inUse: Array<readonly [key: string, entry: Entry<A>]> = []
@@ -57,13 +58,14 @@ export const makeRenewed = Effect.fnUntraced(function* <A, E>({ freshMs, most, n
     )
     return Effect.forEach(groups, renew, { discard: true })
   })
-  // Requests will say what the database has: they read for themselves then.
+  // A failure is no news: requests read for themselves then, and are told.
   const renewing = Effect.catchDefect(Effect.ignore(renewAll), (defect) =>
     Effect.logError("what is in use could not be read again", defect)
   )
   yield* Effect.forkScoped(Effect.forever(Effect.delay(renewing, Duration.millis(renewAfter * freshMs))))
 
   return {
+    /** Undefined: nothing is held, or its time is over. A value that is asked for is in use. */
     get: (key: string): A | undefined => {
       const entry = entries.get(key)
       if (entry === undefined || entry.until <= now()) return undefined
@@ -73,7 +75,7 @@ export const makeRenewed = Effect.fnUntraced(function* <A, E>({ freshMs, most, n
       }
       return entry.value
     },
-    /** `began`: when the read of it began, by `now`. */
+    /** `began`: milliseconds, by `now`, when the read of it began. */
     put,
     forget: (key: string) => {
       entries.delete(key)

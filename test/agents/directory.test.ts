@@ -3,6 +3,9 @@ import { Effect, Fiber } from "effect"
 import { sql } from "kysely"
 import { allTools } from "../../src/roles/role.ts"
 import { raiseAuthRevision } from "../../src/keys/rows.ts"
+import { toUuid } from "../../src/domain/ids.ts"
+import { makeAgentCache } from "../../src/agents/agentCache.ts"
+import { Database } from "../../src/database/Database.ts"
 import { Directory } from "../../src/agents/Directory.ts"
 import { during } from "../setup/during.ts"
 import { startServer } from "../setup/server.ts"
@@ -128,6 +131,49 @@ describe("the directory", () => {
     // This process may stand still for longer than the rest of the second, once.
     assert.isAtMost(alone.count - read, ids.length)
     assert.deepStrictEqual(identities, ["ann", undefined, "bo"])
+  })
+
+  it("sees a profile's new version, written by another node, while the agent is in use", async () => {
+    const profileId = await profile()
+    const id = await agent(profileId)
+    await ask(id)
+    await server.runtime.runPromise(
+      server.database.atomically("test", async (tx) => {
+        const key = toUuid(profileId)
+        await sql`insert into profile_versions (workspace, profile, version, body, created_at)
+          select workspace, profile, 2, (body::jsonb || '{"systemPrompt": "two"}')::json, created_at from profile_versions
+            where profile = ${key} and version = 1`.execute(tx)
+        await sql`update profiles set version = 2 where id = ${key}`.execute(tx)
+      })
+    )
+    await eventually(async () => (await ask(id))?.profile.systemPrompt === "two", "it follows the new version")
+  })
+
+  it("reads the others in use again where one of them cannot be read", async () => {
+    const profileId = await profile()
+    const [broken = "", sound = ""] = [await agent(profileId), await agent(profileId)]
+    // Read together, one has a body of a later version, and the other has got an identity.
+    const later = { profile: toUuid(profileId), archived: false, version: 1 }
+    const read: Database["Service"]["read"] = (statement) =>
+      statement.name === "directory_agents"
+        ? Effect.succeed([
+            { ...later, id: toUuid(broken), identity: null, body: { name: "A", budget: 1 } } as never,
+            { ...later, id: toUuid(sound), identity: "ann", body: { name: "A" } } as never
+          ])
+        : server.database.read(statement)
+    await server.runtime.runPromise(
+      Effect.scoped(
+        Effect.gen(function* () {
+          const cache = yield* makeAgentCache(Database.of({ ...server.database, read }))
+          for (const id of [broken, sound]) yield* cache.find(workspace, id)
+          cache.peek(workspace, broken)
+          // By nobody alone: they are only looked for in memory.
+          yield* Effect.promise(() =>
+            eventually(() => cache.peek(workspace, sound)?.identity === "ann", "the other one was read again")
+          )
+        })
+      )
+    )
   })
 
   it("keeps versions of profiles, which never change", async () => {
