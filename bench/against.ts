@@ -56,6 +56,7 @@ const quantities: ReadonlyArray<Quantity> = [
   },
   { name: "statements a turn", of: (run) => run.statements, digits: 2, bar: { limit: 1.02 } },
   { name: "of its CPU the server", of: (run) => run.serverCpuMs, digits: 3 },
+  { name: "requests a turn", of: (run) => run.requests, digits: 2 },
   { name: "p50 ms", of: (run) => run.p50, digits: 2 },
   { name: "p99 ms", of: (run) => run.p99, digits: 2 },
   { name: "B of WAL a turn, without whole pages", of: (run) => run.walBytes, digits: 0 },

@@ -2,7 +2,7 @@
  * The load generator, in a process of its own: N closed-loop clients, each with one connection.
  * Started by run.ts with a job as JSON; says `{"measuring":true}` after the warm-up, then its result.
  */
-import type { Adapter, Session, Target } from "./adapters/Adapter.ts"
+import { type Adapter, sent, type Session, type Target } from "./adapters/Adapter.ts"
 import { polled, streamed } from "./adapters/troupe.ts"
 import { yardstick } from "./adapters/yardstick.ts"
 import { summarize } from "./statistics.ts"
@@ -17,6 +17,8 @@ export interface Job {
 
 export interface Result {
   readonly turns: number
+  /** Most of them ask whether the turn has ended, every two milliseconds in mode A: a slower turn makes more. */
+  readonly requests: number
   readonly seconds: number
   readonly p50: number
   readonly p99: number
@@ -60,13 +62,14 @@ const run = async (job: Job): Promise<Result> => {
   )
   await load(sessions, job.warmupSeconds)
   process.stdout.write(`${JSON.stringify({ measuring: true })}\n`)
-  const cpu = process.cpuUsage()
+  const [cpu, before] = [process.cpuUsage(), sent.requests]
   const { latencies, errors, lastError, seconds } = await load(sessions, job.seconds)
   const used = process.cpuUsage(cpu)
   await Promise.all(sessions.map((session) => session.close()))
   const { count, p50, p99, max } = summarize(latencies)
   return {
     turns: count,
+    requests: sent.requests - before,
     seconds,
     p50,
     p99,

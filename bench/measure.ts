@@ -19,6 +19,7 @@ export interface Measured {
   readonly serverCpuMs: number
   readonly databaseCpuMs: number
   readonly driverCpuMs: number
+  readonly requests: number
   readonly statements: number
   readonly commits: number
   /** Without the pages that were logged whole. */
@@ -83,6 +84,7 @@ export const measure = async (
     serverCpuMs: per(served.cpuMs),
     databaseCpuMs: per(stored.cpuMs),
     driverCpuMs: per(result.driverCpuMs),
+    requests: per(result.requests),
     statements: per(after.statements - before.statements),
     commits: per(after.commits - before.commits),
     walBytes: per(after.walBytes - before.walBytes - pageBytes),

@@ -24,6 +24,7 @@ export const medians = (runs: ReadonlyArray<Measured>): ReadonlyArray<Measured> 
       serverCpuMs: of((r) => r.serverCpuMs),
       databaseCpuMs: of((r) => r.databaseCpuMs),
       driverCpuMs: of((r) => r.driverCpuMs),
+      requests: of((r) => r.requests),
       statements: of((r) => r.statements),
       commits: of((r) => r.commits),
       walBytes: of((r) => r.walBytes),

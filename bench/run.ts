@@ -8,6 +8,7 @@
  *   --statements     also shows what each SQL statement cost
  *   --profile        runs the server under --cpu-prof (a file in .troupe/bench)
  *   --against C      beside commit C instead, or several (C,D), with the first beside itself as control (against.ts)
+ *   --together       both under load at the same time instead (together.ts): less of the machine is in the ratios
  *   --rounds 9       of that comparison, at 16 and 64 clients unless --clients says others
  *   --node="--x=1"   flags of Node for this checkout's server there: what a setting of V8 costs, with --against HEAD
  *   --write          puts the table into docs/benchmarks.md
@@ -15,6 +16,7 @@
 import { parseArgs } from "node:util"
 import { against } from "./against.ts"
 import { besideYardstick } from "./besideYardstick.ts"
+import { together } from "./together.ts"
 
 const { values } = parseArgs({
   options: {
@@ -27,6 +29,7 @@ const { values } = parseArgs({
     against: { type: "string" },
     rounds: { type: "string", default: "9" },
     node: { type: "string", default: "" },
+    together: { type: "boolean", default: false },
     statements: { type: "boolean", default: false },
     profile: { type: "boolean", default: false },
     write: { type: "boolean", default: false }
@@ -47,6 +50,15 @@ if (commit === undefined) {
     statements,
     profile,
     write
+  })
+} else if (values.together) {
+  await together({
+    commit,
+    clients: levels(values.clients ?? "16,32"),
+    rounds: Number(values.rounds),
+    seconds: Number(seconds ?? 8),
+    warmupSeconds: Number(warmup ?? 3),
+    flags: values.node.split(" ").filter((flag) => flag !== "")
   })
 } else {
   await against({

@@ -21,6 +21,9 @@ export interface Session {
 /** Opens the `index`-th client. */
 export type Adapter = (target: Target, index: number) => Promise<Session>
 
+/** Requests that this process has sent, all connections together. */
+export const sent = { requests: 0 }
+
 /** One keep-alive connection; one request at a time. */
 export const connect = ({ origin, key }: Target) => {
   const client = new Client(origin, {
@@ -32,6 +35,7 @@ export const connect = ({ origin, key }: Target) => {
   const authorization: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` }
   const json = { ...authorization, "content-type": "application/json" }
   const call = async (method: "GET" | "POST", path: string, body?: unknown): Promise<unknown> => {
+    sent.requests++
     const response = await client.request(
       body === undefined
         ? { method, path, headers: authorization }
