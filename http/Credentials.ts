@@ -20,7 +20,6 @@ import { type StoredKey, Keys } from "../src/keys/Keys.ts"
 import type { DatabaseUnavailable } from "../src/database/Database.ts"
 import { makeNoted } from "../src/database/noted.ts"
 import type { Caller } from "./Caller.ts"
-import { makeTokenHash } from "./tokenHash.ts"
 
 export interface Credential {
   readonly caller: Caller["Service"]
@@ -55,6 +54,19 @@ export class Credentials extends Context.Service<
 
 const most = 10_000
 const refusedForMs = 1_000
+const noteEveryMs = 60_000
+
+/** A credential that is remembered, with when its use was noted last: milliseconds, by the database's clock. */
+interface Remembered extends Credential {
+  notedAt: number
+}
+
+/** What the last request of a connection came with. It counts until everything is forgotten. */
+interface Brought {
+  readonly token: string
+  readonly epoch: number
+  readonly credential: Remembered
+}
 
 const callerOf = (key: StoredKey): Caller["Service"] => ({
   workspace: key.workspace,
@@ -76,7 +88,8 @@ export const makeCredentials = Effect.fnUntraced(function* (clock: {
   readonly revision: () => number
 }) {
   const keys = yield* Keys
-  const known = new LRUCache<string, Credential>({ max: most })
+  const known = new LRUCache<string, Remembered>({ max: most })
+  const brought = new WeakMap<object, Brought>()
   const familiar = new LRUCache<string, true>({ max: most })
   /** Until when a hash is refused without a look (A3). */
   const refused = new LRUCache<string, number>({ max: most })
@@ -101,14 +114,27 @@ export const makeCredentials = Effect.fnUntraced(function* (clock: {
 
   const live = ({ caller: { expiresAt } }: Credential) => expiresAt === undefined || expiresAt > clock.now()
 
-  const hashOf = makeTokenHash()
+  const use = (credential: Remembered) => {
+    const now = clock.now()
+    if (now - credential.notedAt < noteEveryMs) return
+    credential.notedAt = now
+    noteUse(credential.caller.workspace, credential.caller.keyId)
+  }
+
+  /** What came by the connection before is neither hashed nor looked up again. */
+  const recall = (token: string, connection: object | undefined) => {
+    const before = connection && brought.get(connection)
+    if (before?.token === token && before.epoch === epoch) return before.credential
+    const credential = known.get(hashKey(token))
+    if (connection !== undefined && credential !== undefined) brought.set(connection, { token, epoch, credential })
+    return credential
+  }
 
   const remembered = (token: string, connection?: object) => {
     current()
-    const credential = known.get(hashOf(token, connection))
-    if (credential === undefined) return undefined
-    if (!live(credential)) return undefined
-    noteUse(credential.caller.workspace, credential.caller.keyId)
+    const credential = recall(token, connection)
+    if (credential === undefined || !live(credential)) return undefined
+    use(credential)
     return credential
   }
 
@@ -129,9 +155,13 @@ export const makeCredentials = Effect.fnUntraced(function* (clock: {
     const before = epoch
     const key = yield* keys.findByPublic(publicPart)
     if (key === undefined || !sameHash(key.hash, hash) || key.revoked) return refuse(hash, before)
-    const credential: Credential = { caller: callerOf(key), identityDisabled: key.identityDisabled }
+    const credential: Remembered = {
+      caller: callerOf(key),
+      identityDisabled: key.identityDisabled,
+      notedAt: Number.NEGATIVE_INFINITY
+    }
     if (!live(credential)) return refuse(hash, before)
-    noteUse(credential.caller.workspace, credential.caller.keyId)
+    use(credential)
     current()
     // What was read before a revoke must not be remembered after it.
     if (epoch === before) known.set(hash, credential)

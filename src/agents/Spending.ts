@@ -20,6 +20,12 @@ export interface Spend {
   readonly at: number
 }
 
+/** By the agent's id alone, which is hashed once; whoever asks has to be of its workspace. */
+interface Held {
+  readonly workspace: string
+  readonly spend: Spend
+}
+
 const freshMs = 5000
 const heldAgents = 20_000
 const minutes: Record<BudgetWindow, number | null> = { "24h": 24 * 60, "7d": 7 * 24 * 60, total: null }
@@ -57,8 +63,13 @@ export class Spending extends Context.Service<
     Effect.gen(function* () {
       const database = yield* Database
       const lease = yield* Lease
-      const held = new LRUCache<string, Spend>({ max: heldAgents })
+      const held = new LRUCache<string, Held>({ max: heldAgents })
       const sharing = makeSharing<Spend, DatabaseUnavailable>()
+
+      const peek = (workspace: string, agentId: string) => {
+        const known = held.get(agentId)
+        return known?.workspace === workspace ? known.spend : undefined
+      }
 
       const read = Effect.fnUntraced(function* (workspace: string, agentId: string, window: BudgetWindow) {
         const at = Math.floor(lease.now())
@@ -70,7 +81,7 @@ export class Spending extends Context.Service<
           values: [toUuid(workspace), toUuid(agentId), since]
         })
         const spend: Spend = { spent: dollars(rows[0]?.spent ?? 0), window, at }
-        held.set(workspace + agentId, spend)
+        held.set(agentId, { workspace, spend })
         return spend
       })
 
@@ -96,11 +107,12 @@ export class Spending extends Context.Service<
       return Spending.of({
         against,
         booked: (workspace, agentId, amount) => {
-          const known = held.get(workspace + agentId)
-          if (known !== undefined) held.set(workspace + agentId, { ...known, spent: dollars(known.spent + amount) })
+          const known = peek(workspace, agentId)
+          if (known === undefined) return
+          held.set(agentId, { workspace, spend: { ...known, spent: dollars(known.spent + amount) } })
         },
         of: (workspace, agentId, window) => {
-          const known = held.get(workspace + agentId)
+          const known = peek(workspace, agentId)
           return known !== undefined && known.window === window && lease.now() - known.at < freshMs
             ? Effect.succeed(known)
             : sharing.ask(`${workspace}${agentId} ${window}`, read(workspace, agentId, window), () => {})

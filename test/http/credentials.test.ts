@@ -48,53 +48,94 @@ describe("a key", () => {
   })
 })
 
+/** Credentials over keys that `one` makes; `change` is what a revoke or a disable does to the revision. */
+const withKeys = (
+  check: (world: {
+    readonly credentials: Effect.Success<ReturnType<typeof makeCredentials>>
+    readonly one: () => string
+    readonly change: () => void
+  }) => Effect.Effect<void, unknown>
+) => {
+  const made = new Map<string, ReturnType<typeof generateKey>>()
+  const one = () => {
+    const key = generateKey()
+    made.set(key.publicPart, key)
+    return key.key
+  }
+  const stored = (publicPart: string): StoredKey | undefined => {
+    const key = made.get(publicPart)
+    return key === undefined
+      ? undefined
+      : {
+          id: `key_${publicPart}`,
+          workspace: "wsp_1",
+          hash: key.hash,
+          scopes: ["read"],
+          principal: "api_key",
+          revoked: false,
+          identityDisabled: false
+        }
+  }
+  let revision = 0
+  return Effect.runPromise(
+    Effect.gen(function* () {
+      const credentials = yield* makeCredentials({ now: () => Date.now(), revision: () => revision })
+      yield* check({ credentials, one, change: () => void revision++ })
+    }).pipe(
+      Effect.provideService(
+        Keys,
+        Keys.of({ findByPublic: (part) => Effect.succeed(stored(part)), touch: () => Effect.void })
+      ),
+      Effect.scoped
+    )
+  )
+}
+
 describe("a key that was good before some key changed", () => {
-  it("stays familiar while it is among the ten thousand that were used last, whatever came before", async () => {
-    const made = new Map<string, ReturnType<typeof generateKey>>()
-    const one = () => {
-      const key = generateKey()
-      made.set(key.publicPart, key)
-      return key.key
-    }
-    const stored = (publicPart: string): StoredKey | undefined => {
-      const key = made.get(publicPart)
-      return key === undefined
-        ? undefined
-        : {
-            id: `key_${publicPart}`,
-            workspace: "wsp_1",
-            hash: key.hash,
-            scopes: ["read"],
-            principal: "api_key",
-            revoked: false,
-            identityDisabled: false
-          }
-    }
-    let revision = 0
-    await Effect.runPromise(
-      Effect.gen(function* () {
-        const credentials = yield* makeCredentials({ now: () => Date.now(), revision: () => revision })
+  it("stays familiar while it is among the ten thousand that were used last, whatever came before", () =>
+    withKeys(
+      Effect.fnUntraced(function* ({ change, credentials, one }) {
         const first = Array.from({ length: 10_000 }, one)
         for (const key of first) yield* credentials.find(key)
-        revision++
+        change()
         const later = one()
         yield* credentials.find(later)
-        revision++
+        change()
         yield* credentials.find(later)
         assert.deepStrictEqual(
           [first[0], first.at(-1), later].map((key) => credentials.familiar(key ?? "")),
           [false, true, true]
         )
-      }).pipe(
-        Effect.provideService(
-          Keys,
-          Keys.of({ findByPublic: (part) => Effect.succeed(stored(part)), touch: () => Effect.void })
-        ),
-        Effect.scoped
-      )
-    )
-  })
+      })
+    ))
+
+  it("is looked up anew by the connection that brought it, too", () =>
+    withKeys(
+      Effect.fnUntraced(function* ({ change, credentials, one }) {
+        const [key, connection] = [one(), {}]
+        yield* credentials.find(key)
+        assert.isDefined(credentials.remembered(key, connection))
+        assert.isDefined(credentials.remembered(key, connection))
+        change()
+        assert.isUndefined(credentials.remembered(key, connection))
+        yield* credentials.find(key)
+        assert.isDefined(credentials.remembered(key, connection))
+      })
+    ))
 })
+
+it("a connection that brings another key is whoever that key is", () =>
+  withKeys(
+    Effect.fnUntraced(function* ({ credentials, one }) {
+      const [first, second, stranger, connection] = [one(), one(), one(), {}]
+      for (const key of [first, second]) yield* credentials.find(key)
+      const whose = (key: string) => credentials.remembered(key, connection)?.caller.keyId
+      assert.deepStrictEqual(
+        [first, second, stranger, first].map(whose),
+        [first, second, undefined, first].map((key) => key && `key_${parseKey(key)}`)
+      )
+    })
+  ))
 
 describe("a request", () => {
   it("without a credential is 401 with a bare challenge", async () => {
