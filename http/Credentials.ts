@@ -18,7 +18,7 @@ import { Bus } from "../src/bus/Bus.ts"
 import { Lease } from "../src/journal/Lease.ts"
 import { type StoredKey, Keys } from "../src/keys/Keys.ts"
 import type { DatabaseUnavailable } from "../src/database/Database.ts"
-import { makeNoted } from "../src/database/noted.ts"
+import { makeNoted, noteEveryMs } from "../src/database/noted.ts"
 import type { Caller } from "./Caller.ts"
 
 export interface Credential {
@@ -54,7 +54,6 @@ export class Credentials extends Context.Service<
 
 const most = 10_000
 const refusedForMs = 1_000
-const noteEveryMs = 60_000
 
 /** A credential that is remembered, with when its use was noted last: milliseconds, by the database's clock. */
 interface Remembered extends Credential {
@@ -115,17 +114,21 @@ export const makeCredentials = Effect.fnUntraced(function* (clock: {
   const live = ({ caller: { expiresAt } }: Credential) => expiresAt === undefined || expiresAt > clock.now()
 
   const use = (credential: Remembered) => {
-    const now = clock.now()
-    if (now - credential.notedAt < noteEveryMs) return
-    credential.notedAt = now
-    noteUse(credential.caller.workspace, credential.caller.keyId)
+    if (clock.now() - credential.notedAt < noteEveryMs) return
+    credential.notedAt = noteUse(credential.caller.workspace, credential.caller.keyId)
   }
 
   /** What came by the connection before is neither hashed nor looked up again. */
   const recall = (token: string, connection: object | undefined) => {
     const before = connection && brought.get(connection)
     if (before?.token === token && before.epoch === epoch) return before.credential
-    const credential = known.get(hashKey(token))
+    const hash = hashKey(token)
+    if (connection !== undefined && before !== undefined) {
+      brought.delete(connection)
+      // It was good until everything was forgotten, and may have been used too seldom beside the others to be known.
+      if (before.token === token) familiar.set(hash, true)
+    }
+    const credential = known.get(hash)
     if (connection !== undefined && credential !== undefined) brought.set(connection, { token, epoch, credential })
     return credential
   }

@@ -17,7 +17,7 @@ export interface Note {
   readonly at: number
 }
 
-const noteEveryMs = 60_000
+export const noteEveryMs = 60_000
 const remembered = 10_000
 
 interface Noting<E> {
@@ -41,13 +41,14 @@ export const makeNoted = Effect.fnUntraced(function* <E>({ now, pace, write }: N
   yield* Effect.addFinalizer(() => flush)
   yield* Effect.forkScoped(Effect.forever(Effect.delay(flush, pace)))
 
-  /** A look-up in memory, nearly always. */
+  /** When it was noted last, in milliseconds: now, or less than a minute ago. A look-up in memory, nearly always. */
   return (workspace: string, id: string) => {
     const key = workspace + id
     const at = now()
     const last = noted.get(key)
-    if (last !== undefined && at - last < noteEveryMs) return
+    if (last !== undefined && at - last < noteEveryMs) return last
     noted.set(key, at)
     pending.set(key, { workspace, id, at })
+    return at
   }
 })

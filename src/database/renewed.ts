@@ -3,7 +3,8 @@
  * one statement: read one by one, each whenever somebody missed it, 64 busy agents were a third of all statements.
  *
  * V1. A value is given out for `freshMs` from when the read that found it began.
- * V2. A renewal puts nothing in the place of what was forgotten, or put, while it read.
+ * V2. A renewal puts nothing in the place of what was forgotten, or put, while it read; and nothing at all where values
+ *     were forgotten by what they say: what it read may be one of them.
  * V3. Where a renewal fails, or comes late, a value's time ends, and whoever wants it reads it.
  */
 import { Duration, Effect } from "effect"
@@ -33,6 +34,8 @@ const perStatement = 500
 /** Renewals go on until the scope ends. */
 export const makeRenewed = Effect.fnUntraced(function* <A, E>({ freshMs, most, now, read }: Renewal<A, E>) {
   const entries = new LRUCache<string, Entry<A>>({ max: most })
+  /** How often values were forgotten by what they say. */
+  let forgotten = 0
   let inUse: Array<readonly [key: string, entry: Entry<A>]> = []
 
   const put = (key: string, value: A, began: number) => {
@@ -40,8 +43,9 @@ export const makeRenewed = Effect.fnUntraced(function* <A, E>({ freshMs, most, n
   }
 
   const renew = Effect.fnUntraced(function* (some: typeof inUse) {
-    const began = now()
+    const [began, before] = [now(), forgotten]
     const found = yield* read(new Map(some.map(([key, { value }]) => [key, value])))
+    if (forgotten !== before) return
     for (const [key, entry] of some) {
       if (entries.peek(key) !== entry) continue
       const value = found.get(key)
@@ -81,6 +85,7 @@ export const makeRenewed = Effect.fnUntraced(function* <A, E>({ freshMs, most, n
       entries.delete(key)
     },
     forgetWhere: (matches: (value: A) => boolean) => {
+      forgotten++
       for (const [key, { value }] of entries) if (matches(value)) entries.delete(key)
     },
     clear: () => entries.clear()

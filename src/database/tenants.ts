@@ -43,14 +43,17 @@ export class Turns<E> {
         ? use
         : Effect.acquireUseRelease(
             Effect.sync(() => this.come(tenant)),
-            ({ free, users }) =>
-              Effect.acquireUseRelease(
-                // Nearly always nobody waits: no timer then.
-                users <= this.most ? Effect.asSome(free.take(1)) : Effect.timeoutOption(free.take(1), this.patience),
+            ({ free, users }) => {
+              const inLine = Effect.timeoutOption(free.take(1), this.patience)
+              // Nearly always nobody waits: no timer then. Others may come before it takes.
+              const now = Effect.flatMap(free.takeIfAvailable(1), (has) => (has ? Effect.succeedSome(1) : inLine))
+              return Effect.acquireUseRelease(
+                users <= this.most ? now : inLine,
                 (taken): Effect.Effect<A, E | E2> =>
                   Option.isSome(taken) ? use : Effect.suspend(() => Effect.fail(this.late())),
                 (taken) => (Option.isSome(taken) ? free.release(1) : Effect.void)
-              ),
+              )
+            },
             (turn) => Effect.sync(() => this.leave(tenant, turn))
           )
     })

@@ -89,6 +89,25 @@ describe("a value that is true for a while", () => {
     })
   )
 
+  it.effect("that would have matched what was forgotten while it was read again is not put (V2)", () =>
+    Effect.gen(function* () {
+      const { pass, state, values } = yield* holding
+      const gate = yield* Deferred.make<void>()
+      state.before = Deferred.await(gate)
+      values.put("a", "first 1", state.at)
+      values.get("a")
+      state.stored.set("a", "second 1")
+      yield* pass(800)
+      assert.strictEqual(state.reads.length, 1)
+      values.forgetWhere((value) => value.startsWith("second"))
+      yield* Deferred.succeed(gate, undefined)
+      yield* pass(1)
+      assert.strictEqual(values.get("a"), "first 1")
+      yield* pass(199)
+      assert.isUndefined(values.get("a"))
+    })
+  )
+
   it.effect("that was forgotten or put while it was read again stays as it was left (V2)", () =>
     Effect.gen(function* () {
       const { pass, state, values } = yield* holding

@@ -1,6 +1,6 @@
 /** Turns of workspaces at connections that all share (T1, T2 of tenants.ts). */
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber } from "effect"
+import { Deferred, Effect, Fiber, References } from "effect"
 import { TestClock } from "effect/testing"
 import { Tenant, Turns } from "../../src/database/tenants.ts"
 
@@ -56,6 +56,23 @@ describe("of three connections a workspace", () => {
       yield* Fiber.join(one)
       yield* Fiber.join(two)
       assert.strictEqual(turns.size, 0)
+    })
+  )
+
+  it.effect("is told so wherever its fiber made way for others before it stood in line", () =>
+    Effect.gen(function* () {
+      for (let operations = 5; operations <= 40; operations++) {
+        const turns = new Turns(2, 2_000, () => "late" as const)
+        const gate = yield* Deferred.make<void>()
+        const work = Effect.flip(of("mine")(turns.within(Effect.andThen(Deferred.await(gate), Effect.fail("held")))))
+        const first = yield* Effect.forkChild(Effect.provideService(work, References.MaxOpsBeforeYield, operations))
+        const second = yield* Effect.forkChild(work)
+        yield* Effect.repeat(Effect.yieldNow, { times: 200 })
+        yield* TestClock.adjust("2 seconds")
+        yield* Deferred.succeed(gate, undefined)
+        const ends = [yield* Fiber.join(first), yield* Fiber.join(second)]
+        assert.deepStrictEqual(ends.toSorted(), ["held", "late"], `${operations} operations at a time`)
+      }
     })
   )
 

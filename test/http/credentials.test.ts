@@ -48,20 +48,27 @@ describe("a key", () => {
   })
 })
 
-/** Credentials over keys that `one` makes; `change` is what a revoke or a disable does to the revision. */
-const withKeys = (
-  check: (world: {
-    readonly credentials: Effect.Success<ReturnType<typeof makeCredentials>>
-    readonly one: () => string
-    readonly change: () => void
-  }) => Effect.Effect<void, unknown>
-) => {
+interface KeyWorld {
+  readonly credentials: Effect.Success<ReturnType<typeof makeCredentials>>
+  readonly one: () => string
+  readonly revoke: (key: string) => void
+  /** What a revoke or a disable does to the revision. */
+  readonly change: () => void
+  readonly clock: { at: number }
+  /** Uses that were written. Milliseconds. */
+  readonly written: Array<number>
+}
+
+/** Credentials over keys that `one` makes, at a clock that is moved by hand. */
+const withKeys = (check: (world: KeyWorld) => Effect.Effect<void, unknown>) => {
   const made = new Map<string, ReturnType<typeof generateKey>>()
+  const revoked = new Set<string>()
   const one = () => {
     const key = generateKey()
     made.set(key.publicPart, key)
     return key.key
   }
+  const revoke = (key: string) => void revoked.add(parseKey(key) ?? "")
   const stored = (publicPart: string): StoredKey | undefined => {
     const key = made.get(publicPart)
     return key === undefined
@@ -72,22 +79,22 @@ const withKeys = (
           hash: key.hash,
           scopes: ["read"],
           principal: "api_key",
-          revoked: false,
+          revoked: revoked.has(publicPart),
           identityDisabled: false
         }
   }
   let revision = 0
+  const clock = { at: 1_000_000 }
+  const written: Array<number> = []
+  const keys = Keys.of({
+    findByPublic: (part) => Effect.succeed(stored(part)),
+    touch: (uses) => Effect.sync(() => void written.push(...uses.map(({ at }) => at)))
+  })
   return Effect.runPromise(
     Effect.gen(function* () {
-      const credentials = yield* makeCredentials({ now: () => Date.now(), revision: () => revision })
-      yield* check({ credentials, one, change: () => void revision++ })
-    }).pipe(
-      Effect.provideService(
-        Keys,
-        Keys.of({ findByPublic: (part) => Effect.succeed(stored(part)), touch: () => Effect.void })
-      ),
-      Effect.scoped
-    )
+      const credentials = yield* makeCredentials({ now: () => clock.at, revision: () => revision })
+      yield* check({ credentials, one, revoke, change: () => void revision++, clock, written })
+    }).pipe(Effect.provideService(Keys, keys), Effect.scoped)
   )
 }
 
@@ -109,6 +116,38 @@ describe("a key that was good before some key changed", () => {
       })
     ))
 
+  it("stays familiar by the connection that goes on bringing it, however many others came meanwhile", () =>
+    withKeys(
+      Effect.fnUntraced(function* ({ change, credentials, one }) {
+        const [key, connection] = [one(), {}]
+        yield* credentials.find(key)
+        for (let i = 0; i < 10_000; i++) {
+          credentials.remembered(key, connection)
+          yield* credentials.find(one())
+        }
+        assert.isDefined(credentials.remembered(key, connection))
+        change()
+        assert.isUndefined(credentials.remembered(key, connection))
+        assert.isTrue(credentials.familiar(key))
+      })
+    ))
+
+  it("is familiar no more once it is found to be none, whatever connection brings it", () =>
+    withKeys(
+      Effect.fnUntraced(function* ({ change, credentials, one, revoke }) {
+        const [key, connection] = [one(), {}]
+        yield* credentials.find(key)
+        credentials.remembered(key, connection)
+        revoke(key)
+        change()
+        for (let i = 0; i < 3; i++) {
+          assert.isUndefined(credentials.remembered(key, connection))
+          assert.strictEqual(credentials.familiar(key), i === 0)
+          assert.isUndefined(yield* credentials.find(key))
+        }
+      })
+    ))
+
   it("is looked up anew by the connection that brought it, too", () =>
     withKeys(
       Effect.fnUntraced(function* ({ change, credentials, one }) {
@@ -123,6 +162,23 @@ describe("a key that was good before some key changed", () => {
       })
     ))
 })
+
+it("a use is written a minute after the last one that was, also where everything was forgotten meanwhile", () =>
+  withKeys(
+    Effect.fnUntraced(function* ({ change, clock, credentials, one, written }) {
+      const [key, connection, began] = [one(), {}, clock.at]
+      yield* credentials.find(key)
+      clock.at += 59_000
+      change()
+      yield* credentials.find(key)
+      for (; clock.at <= began + 118_000; clock.at += 1_000) credentials.remembered(key, connection)
+      yield* Effect.sync(() => written).pipe(
+        Effect.delay("100 millis"),
+        Effect.repeat({ until: (uses) => uses.length >= 1, times: 100 })
+      )
+      assert.deepStrictEqual(written, [began + 60_000])
+    })
+  ))
 
 it("a connection that brings another key is whoever that key is", () =>
   withKeys(
