@@ -60,7 +60,7 @@ interface Remembered extends Credential {
   notedAt: number
 }
 
-/** What the last request of a connection came with. It counts until everything is forgotten. */
+/** The last good credential that came by a connection. It is good as long as `epoch` is the same. */
 interface Brought {
   readonly token: string
   readonly epoch: number
@@ -113,7 +113,7 @@ export const makeCredentials = Effect.fnUntraced(function* (clock: {
 
   const live = ({ caller: { expiresAt } }: Credential) => expiresAt === undefined || expiresAt > clock.now()
 
-  const use = (credential: Remembered) => {
+  const noteUseOf = (credential: Remembered) => {
     if (clock.now() - credential.notedAt < noteEveryMs) return
     credential.notedAt = noteUse(credential.caller.workspace, credential.caller.keyId)
   }
@@ -137,7 +137,7 @@ export const makeCredentials = Effect.fnUntraced(function* (clock: {
     current()
     const credential = recall(token, connection)
     if (credential === undefined || !live(credential)) return undefined
-    use(credential)
+    noteUseOf(credential)
     return credential
   }
 
@@ -164,7 +164,7 @@ export const makeCredentials = Effect.fnUntraced(function* (clock: {
       notedAt: Number.NEGATIVE_INFINITY
     }
     if (!live(credential)) return refuse(hash, before)
-    use(credential)
+    noteUseOf(credential)
     current()
     // What was read before a revoke must not be remembered after it.
     if (epoch === before) known.set(hash, credential)

@@ -36,21 +36,21 @@ export interface CallBy extends ThreadSettings {
   readonly hops: number
 }
 
-/** The attributes of the thread that was born last: its first command and its answer ask for them at once. */
-let born: { readonly text: string; readonly attributes: ThreadAttributes } | undefined
+/** What was written as text last: a new thread's first command and its answer ask for the same text right after. */
+let written: { readonly text: string; readonly attributes: ThreadAttributes } | undefined
 
 /** JSON of what a thread is born with, as the journal keeps it. */
 export const attributesText = (attributes: ThreadAttributes) => {
   const text = JSON.stringify(attributes)
-  born = { text, attributes }
+  written = { text, attributes }
   return text
 }
 
-/** Attributes from the text that `attributesText` made. */
+/** Attributes from their text, of a new thread or as the journal keeps it. */
 export const attributesOf = (text: string): ThreadAttributes =>
-  born?.text === text ? born.attributes : (JSON.parse(text) as ThreadAttributes)
+  written?.text === text ? written.attributes : (JSON.parse(text) as ThreadAttributes)
 
-/** Once for as long as the thread lives. */
+/** Each is made once for as long as the thread is in memory. */
 const known = new WeakMap<ActorView<Snapshot>, ThreadSettings>()
 
 export const settingsOf = (being: ActorView<Snapshot>): ThreadSettings => {

@@ -3,8 +3,8 @@
  * whether an identity is disabled.
  *
  * Y1. A hit is a look-up in a Map. A miss is one prepared read; concurrent misses of an agent share it,
- *     and none of them can take it from the others by leaving. Agents in use are not missed: they are read
- *     again together (renewed.ts).
+ *     and none of them can take it from the others by leaving. An agent that was asked for since it was read
+ *     is read again before its second is over, together with the others (renewed.ts).
  * Y2. A write of this node is seen at once (`forget`, `mark`), one of another node after at most a
  *     second, or a beat of the lease where the auth revision was raised.
  * Y3. A read that began before a `forget` never fills the cache.

@@ -20,7 +20,7 @@ export interface Spend {
   readonly at: number
 }
 
-/** By the agent's id alone, which is hashed once; whoever asks has to be of its workspace. */
+/** Found by the agent's id alone; the workspace is compared. */
 interface Held {
   readonly workspace: string
   readonly spend: Spend

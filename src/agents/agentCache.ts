@@ -161,7 +161,7 @@ export const makeAgentCache = Effect.fnUntraced(function* (database: Database["S
       (rows) => new Map(rows.flatMap((row) => viewAgain(held, row)))
     )
   }
-  // By the agent's id alone, which is hashed once; whoever asks has to be of its workspace.
+  // By the agent's id alone: a text of both ids would be made, and hashed, for each look-up. The workspace is compared.
   const agents = yield* makeRenewed({ freshMs, most: heldAgents, now, read: readAgain })
 
   /** A version is read once, however many agents follow it. */

@@ -1,6 +1,6 @@
 /**
- * Values that are true for a while, kept in memory. What is in use is read again before its time is over, all of it by
- * one statement: read one by one, each whenever somebody missed it, 64 busy agents were a third of all statements.
+ * Keeps values that are true for a while. Those in use are read again before their time is over, up to 500 by one
+ * statement: one by one, each whenever somebody missed it, 64 busy agents made a third of a node's statements.
  *
  * V1. A value is given out for `freshMs` from when the read that found it began.
  * V2. A renewal puts nothing in the place of what was forgotten, or put, while it read; and nothing at all where values
@@ -17,22 +17,25 @@ interface Entry<A> {
   inUse: boolean
 }
 
-export interface Renewal<A, E> {
+interface Renewing<A, E> {
   readonly freshMs: number
   /** Values held; the least recently used go first. */
   readonly most: number
-  /** Milliseconds. */
+  /** Milliseconds. Renewals go by Effect's clock, not by this. */
   readonly now: () => number
-  /** Reads such values again, in one statement. Those that it does not name are held no longer. */
+  /**
+   * Reads these values again, at most 500, in one statement. Those that are not in the answer are held no longer. A
+   * failure is ignored (V3).
+   */
   readonly read: (held: ReadonlyMap<string, A>) => Effect.Effect<ReadonlyMap<string, A>, E>
 }
 
-/** Share of its time after which a value in use is read again. The rest is for the statement. */
-const renewAfter = 0.8
+/** The pause between renewals, as a share of `freshMs`. The rest is for the statement. */
+const pauseShare = 0.8
 const perStatement = 500
 
 /** Renewals go on until the scope ends. */
-export const makeRenewed = Effect.fnUntraced(function* <A, E>({ freshMs, most, now, read }: Renewal<A, E>) {
+export const makeRenewed = Effect.fnUntraced(function* <A, E>({ freshMs, most, now, read }: Renewing<A, E>) {
   const entries = new LRUCache<string, Entry<A>>({ max: most })
   /** How often values were forgotten by what they say. */
   let forgotten = 0
@@ -64,9 +67,9 @@ export const makeRenewed = Effect.fnUntraced(function* <A, E>({ freshMs, most, n
   })
   // A failure is no news: requests read for themselves then, and are told.
   const renewing = Effect.catchDefect(Effect.ignore(renewAll), (defect) =>
-    Effect.logError("what is in use could not be read again", defect)
+    Effect.logError("cached values could not be renewed", defect)
   )
-  yield* Effect.forkScoped(Effect.forever(Effect.delay(renewing, Duration.millis(renewAfter * freshMs))))
+  yield* Effect.forkScoped(Effect.forever(Effect.delay(renewing, Duration.millis(pauseShare * freshMs))))
 
   return {
     /** Undefined: nothing is held, or its time is over. A value that is asked for is in use. */

@@ -4,7 +4,13 @@ import { attributesOf, attributesText } from "../../actors/thread/settings.ts"
 import { ann } from "./threads.ts"
 
 describe("what a thread is born with", () => {
-  it("is that of its own text, whichever thread was born last", () => {
+  it("is not parsed again right after it was written", () => {
+    const attributes = { createdBy: ann, title: "first" }
+    const text = attributesText(attributes)
+    assert.strictEqual(attributesOf(text), attributes)
+  })
+
+  it("is that of its own text, whichever was written last", () => {
     const first = attributesText({ createdBy: ann, title: "first", maxCost: 1 })
     const second = attributesText({ createdBy: ann, title: "second" })
     assert.deepStrictEqual(

@@ -44,7 +44,7 @@ describe("a value that is true for a while", () => {
     })
   )
 
-  it.effect("is read again in one statement with all others in use, and goes on from when that began", () =>
+  it.effect("is read again in one statement with all others in use, and is true from when that began", () =>
     Effect.gen(function* () {
       const { pass, state, values } = yield* holding
       for (const key of ["a", "b", "idle"]) {
@@ -54,15 +54,38 @@ describe("a value that is true for a while", () => {
       values.get("a")
       values.get("b")
       values.get("a")
+      const gate = yield* Deferred.make<void>()
+      state.before = Deferred.await(gate)
       yield* pass(800)
       assert.deepStrictEqual(state.reads, [["a", "b"]])
+      yield* pass(50)
+      yield* Deferred.succeed(gate, undefined)
+      yield* pass(0)
+      state.before = Effect.void
       assert.strictEqual(values.get("a"), "2")
+      state.at += 949
+      assert.strictEqual(values.get("a"), "2")
+      state.at += 1
+      assert.isUndefined(values.get("a"))
+      assert.isUndefined(values.get("idle"))
+    })
+  )
+
+  it.effect("is read again only as long as somebody asks for it", () =>
+    Effect.gen(function* () {
+      const { pass, state, values } = yield* holding
+      for (const key of ["a", "b"]) {
+        values.put(key, "1", state.at)
+        state.stored.set(key, "2")
+        values.get(key)
+      }
+      yield* pass(800)
+      values.get("a")
       yield* pass(999)
       assert.deepStrictEqual(state.reads, [["a", "b"], ["a"]])
       yield* pass(1)
       assert.strictEqual(values.get("a"), "2")
       assert.isUndefined(values.get("b"))
-      assert.isUndefined(values.get("idle"))
     })
   )
 
