@@ -12,6 +12,7 @@ import { openMeter } from "./database.ts"
 import { measure, type Measured } from "./measure.ts"
 import { describeMachine, writeReport } from "./report.ts"
 import { median } from "./statistics.ts"
+import { makeStops } from "./stops.ts"
 import { startPostgres, startTroupe, type System } from "./systems.ts"
 
 export interface AgainstOptions {
@@ -120,16 +121,6 @@ const rowOf = (
 }
 
 const columns = ["clients", "what", "beside", "this", "that", "ratio", "control: the first over itself", "bar"]
-
-/** Steps that undo what was begun, carried out from the last to the first; also on Ctrl-C. */
-const makeStops = () => {
-  const stops: Array<() => Promise<void> | void> = []
-  const all = async () => {
-    for (const stop of stops.splice(0).reverse()) await Promise.resolve(stop()).catch(console.error)
-  }
-  process.once("SIGINT", () => void all().finally(() => process.exit(130)))
-  return { stops, all }
-}
 
 export const against = async (options: AgainstOptions): Promise<void> => {
   const { clients, flags, rounds, seconds, warmupSeconds, write } = options

@@ -8,8 +8,9 @@
  *   --statements     also shows what each SQL statement cost
  *   --profile        runs the server under --cpu-prof (a file in .troupe/bench)
  *   --against C      beside commit C instead, or several (C,D), with the first beside itself as control (against.ts)
- *   --together       both under load at the same time instead (together.ts): less of the machine is in the ratios
  *   --rounds 9       of that comparison, at 16 and 64 clients unless --clients says others
+ *   --together       both under load at the same time instead, at 16 and 32 clients each (together.ts): beside one
+ *                    commit, and without --write
  *   --node="--x=1"   flags of Node for this checkout's server there: what a setting of V8 costs, with --against HEAD
  *   --write          puts the table into docs/benchmarks.md
  */
@@ -52,6 +53,7 @@ if (commit === undefined) {
     write
   })
 } else if (values.together) {
+  if (others.length > 0 || write) throw new Error("--together takes one commit, and writes nothing")
   await together({
     commit,
     clients: levels(values.clients ?? "16,32"),

@@ -1,8 +1,7 @@
 /**
  * `npm run bench -- --against C --together`: this checkout beside commit C, both under load at the same time. What the
- * machine does meanwhile it does to both, so six rounds tell two per cent of CPU a turn where rounds of one server
- * after the other tell ten. It cannot say how fast either is alone: they share the cores, and what one wins the other
- * loses.
+ * machine does meanwhile it does to both. It cannot say how fast either is alone: they share the cores, and what one
+ * wins the other loses.
  *
  * Every round starts both anew, with one database each, and shows what one takes over what the other takes. Which of
  * them starts first, and is asked first, changes with each round.
@@ -11,6 +10,7 @@ import { checkOut } from "./checkout.ts"
 import { openMeter } from "./database.ts"
 import { measure, type Measured } from "./measure.ts"
 import { median } from "./statistics.ts"
+import { makeStops } from "./stops.ts"
 import { startPostgres, startTroupe, type System } from "./systems.ts"
 
 export interface TogetherOptions {
@@ -35,49 +35,55 @@ const quantities: ReadonlyArray<readonly [name: string, of: (run: Measured) => n
 
 export const together = async (options: TogetherOptions): Promise<void> => {
   const { clients, flags, rounds, seconds, warmupSeconds } = options
-  const that = await checkOut(options.commit)
-  const postgres = await startPostgres()
-  const meter = await openMeter(postgres.url)
-  const programs = [{ flags }, { checkout: that.folder }]
-  const all = (systems: ReadonlyArray<System>, level: number, warmup: number, length: number) =>
-    Promise.all(
-      systems.map((system) =>
-        measure(system, "A", {
-          clients: level,
-          seconds: length,
-          warmupSeconds: warmup,
-          meter,
-          postgresPid: postgres.pid
-        })
-      )
-    )
+  const { all: stopAll, stops } = makeStops()
   try {
+    const that = await checkOut(options.commit)
+    stops.push(that.remove)
+    const postgres = await startPostgres()
+    stops.push(postgres.stop)
+    const meter = await openMeter(postgres.url)
+    stops.push(meter.close)
+    const programs = [{ flags }, { checkout: that.folder }]
+    const start = async (place: number): Promise<System> => {
+      const name = `bench_${place}`
+      const agents = Math.max(...clients)
+      const system = await startTroupe(name, await meter.createDatabase(name), { agents, ...programs[place] })
+      stops.push(system.stop)
+      return system
+    }
+    const run = (systems: ReadonlyArray<System>, level: number, warmup: number, length: number) =>
+      Promise.all(
+        systems.map((system) =>
+          measure(system, "A", {
+            clients: level,
+            seconds: length,
+            warmupSeconds: warmup,
+            meter,
+            postgresPid: postgres.pid
+          })
+        )
+      )
+
     const levels = clients.map((level) => ({ level, pairs: [] as Array<readonly [ours: Measured, theirs: Measured]> }))
     for (let round = 0; round < rounds; round++) {
       const isReversed = round % 2 === 1
       const inOrder = <A>(pair: ReadonlyArray<A>) => (isReversed ? pair.toReversed() : pair)
       const systems: Array<System> = []
-      try {
-        for (const [place, program] of inOrder([...programs.entries()])) {
-          const name = `bench_${place}`
-          const url = await meter.createDatabase(name)
-          systems.push(await startTroupe(name, url, { agents: Math.max(...clients), ...program }))
-        }
-        // Code is compiled and caches are full by the first window.
-        await all(systems, Math.max(...clients), 10, 2)
-        await meter.checkpoint()
-        for (const { level, pairs } of levels) {
-          const [ours, theirs] = inOrder(await all(systems, level, warmupSeconds, seconds))
-          if (ours === undefined || theirs === undefined) throw new Error("two servers were to be measured")
-          pairs.push([ours, theirs])
-          console.log(
-            `${level} clients, round ${round + 1}: ` +
-              quantities.map(([name, of]) => `${name} ${(of(ours) / of(theirs)).toFixed(3)}`).join(", ")
-          )
-        }
-      } finally {
-        for (const system of systems) await system.stop()
+      for (const place of inOrder([...programs.keys()])) systems.push(await start(place))
+      // Code is compiled and caches are full by the first window.
+      await run(systems, Math.max(...clients), 10, 2)
+      await meter.checkpoint()
+      for (const { level, pairs } of levels) {
+        const [ours, theirs] = inOrder(await run(systems, level, warmupSeconds, seconds))
+        if (ours === undefined || theirs === undefined) throw new Error("two servers were to be measured")
+        pairs.push([ours, theirs])
+        console.log(
+          `${level} clients, round ${round + 1}: ` +
+            quantities.map(([name, of]) => `${name} ${(of(ours) / of(theirs)).toFixed(3)}`).join(", ")
+        )
       }
+      // One by one: whatever a stop that fails leaves running is stopped at the end.
+      for (const _ of systems) await stops.pop()?.()
     }
     for (const { level, pairs } of levels)
       for (const [name, of] of quantities) {
@@ -85,8 +91,6 @@ export const together = async (options: TogetherOptions): Promise<void> => {
         console.log(`${name} at ${level}, beside ${that.commit}: ${ratio.toFixed(3)}`)
       }
   } finally {
-    await meter.close()
-    await postgres.stop()
-    await that.remove()
+    await stopAll()
   }
 }

@@ -265,7 +265,13 @@ export const crashLoop: Fault = {
         })
       })
     ).json()
-    const id = field(made, "thread", "id")
+    const id = String(field(made, "thread", "id"))
+    const statusOf = async () => {
+      const { rows } = await cluster.pool.query<{ status: string }>("select status from heads where id = $1", [
+        toUuid(id)
+      ])
+      return rows[0]?.status
+    }
     let kills = 0
     /** The life that was ended last: until it is over for PostgreSQL too, the thread is still its. */
     let ended: string | null = null
@@ -290,8 +296,16 @@ export const crashLoop: Fault = {
       const owner = cluster.nodes.find(({ name, up }) => up && name === row?.writer)
       if (status !== "running" || owner === undefined || row?.live !== true || row.incarnation === ended || kills >= 4)
         continue
-      // It has been claimed and has begun anew.
-      await sleep(300)
+      // Its node answers for it behind what it does of itself after a claim: the turn has begun anew, or has failed.
+      const answered = await fetch(`${owner.base}/v1/threads/${id}/queue/inp_${id.slice(4)}`, {
+        method: "DELETE",
+        headers,
+        signal: AbortSignal.timeout(5_000)
+      }).then(
+        ({ status }) => status === 404 || status === 409,
+        () => false
+      )
+      if (!answered || (await statusOf()) !== "running") continue
       ended = row.incarnation
       await owner.kill()
       kills++
