@@ -12,8 +12,8 @@ import { openMeter } from "./database.ts"
 import { measure, type Measured } from "./measure.ts"
 import { describeMachine, writeReport } from "./report.ts"
 import { median } from "./statistics.ts"
-import { makeStops } from "./stops.ts"
-import { startPostgres, startTroupe, type System } from "./systems.ts"
+import { makeStops, starting } from "./stops.ts"
+import { startPostgres, type System } from "./systems.ts"
 
 export interface AgainstOptions {
   readonly commits: readonly [string, ...ReadonlyArray<string>]
@@ -139,13 +139,7 @@ export const against = async (options: AgainstOptions): Promise<void> => {
     const meter = await openMeter(postgres.url)
     stops.push(meter.close)
     const programs = [{ flags }, ...[...folders, ...folders.slice(0, 1)].map((checkout) => ({ checkout }))]
-    const start = async (place: number): Promise<System> => {
-      const name = `bench_${place}`
-      const agents = Math.max(...clients)
-      const system = await startTroupe(name, await meter.createDatabase(name), { agents, ...programs[place] })
-      stops.push(system.stop)
-      return system
-    }
+    const start = starting({ meter, programs, agents: Math.max(...clients), stops })
     const run = (system: System, level: number, warmup: number, length: number) =>
       measure(system, "A", { clients: level, seconds: length, warmupSeconds: warmup, meter, postgresPid: postgres.pid })
 

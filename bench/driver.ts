@@ -17,7 +17,7 @@ export interface Job {
 
 export interface Result {
   readonly turns: number
-  /** Most of them ask whether the turn has ended, every two milliseconds in mode A: a slower turn makes more. */
+  /** Of all turns together. Mode A asks every two milliseconds whether a turn has ended: a slow one may make more. */
   readonly requests: number
   readonly seconds: number
   readonly p50: number

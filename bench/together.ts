@@ -10,8 +10,8 @@ import { checkOut } from "./checkout.ts"
 import { openMeter } from "./database.ts"
 import { measure, type Measured } from "./measure.ts"
 import { median } from "./statistics.ts"
-import { makeStops } from "./stops.ts"
-import { startPostgres, startTroupe, type System } from "./systems.ts"
+import { makeStops, starting } from "./stops.ts"
+import { startPostgres, type System } from "./systems.ts"
 
 export interface TogetherOptions {
   readonly commit: string
@@ -44,13 +44,7 @@ export const together = async (options: TogetherOptions): Promise<void> => {
     const meter = await openMeter(postgres.url)
     stops.push(meter.close)
     const programs = [{ flags }, { checkout: that.folder }]
-    const start = async (place: number): Promise<System> => {
-      const name = `bench_${place}`
-      const agents = Math.max(...clients)
-      const system = await startTroupe(name, await meter.createDatabase(name), { agents, ...programs[place] })
-      stops.push(system.stop)
-      return system
-    }
+    const start = starting({ meter, programs, agents: Math.max(...clients), stops })
     const run = (systems: ReadonlyArray<System>, level: number, warmup: number, length: number) =>
       Promise.all(
         systems.map((system) =>

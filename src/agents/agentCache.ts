@@ -141,7 +141,8 @@ export const makeAgentCache = Effect.fnUntraced(function* (database: Database["S
   /** Nothing where the agent's version is not held, or the row cannot be read: whoever asks reads it then. */
   const viewAgain = (held: ReadonlyMap<string, HeldAgent>, row: AgentRow & { readonly id: string }) => {
     const agentId = fromUuid("agent", row.id)
-    const { workspace = "" } = held.get(agentId) ?? {}
+    const workspace = held.get(agentId)?.workspace
+    if (workspace === undefined) return []
     const profile = versions.get(versionKey(workspace, fromUuid("profile", row.profile), row.version))
     if (profile === undefined) return []
     return Option.match(Option.liftThrowable(viewOf)(agentId, row, profile), {

@@ -45,10 +45,10 @@ export class Turns<E> {
             Effect.sync(() => this.come(tenant)),
             ({ free, users }) => {
               const inLine = Effect.timeoutOption(free.take(1), this.patience)
-              // Nearly always nobody waits: no timer then. Others may come before it takes.
-              const now = Effect.flatMap(free.takeIfAvailable(1), (has) => (has ? Effect.succeedSome(1) : inLine))
+              // Nearly always nobody waits: no timer then. Where another takes what was free, this one waits in line.
+              const atOnce = Effect.flatMap(free.takeIfAvailable(1), (has) => (has ? Effect.succeedSome(1) : inLine))
               return Effect.acquireUseRelease(
-                users <= this.most ? now : inLine,
+                users <= this.most ? atOnce : inLine,
                 (taken): Effect.Effect<A, E | E2> =>
                   Option.isSome(taken) ? use : Effect.suspend(() => Effect.fail(this.late())),
                 (taken) => (Option.isSome(taken) ? free.release(1) : Effect.void)

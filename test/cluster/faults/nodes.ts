@@ -296,7 +296,7 @@ export const crashLoop: Fault = {
       const owner = cluster.nodes.find(({ name, up }) => up && name === row?.writer)
       if (status !== "running" || owner === undefined || row?.live !== true || row.incarnation === ended || kills >= 4)
         continue
-      // Its node answers for it behind what it does of itself after a claim: the turn has begun anew, or has failed.
+      // A thread looks for an input only after what its claim made it do: by then its turn has begun anew, or has failed.
       const answered = await fetch(`${owner.base}/v1/threads/${id}/queue/inp_${id.slice(4)}`, {
         method: "DELETE",
         headers,
