@@ -50,11 +50,10 @@ const optimizeAfter = (calls: number, callsAfterUpdate: number) => {
 // twenty after it has met a new kind of object instead of five hundred: with its defaults a quarter of a busy server's
 // time was spent in half-optimized code after half a minute of load. A node that has less to do, or shares its cores,
 // calls a function too seldom to repay its compilation. The compiler would then take as much CPU as the node itself,
-// from other nodes and from the database too, so V8's defaults come back. They come back as well where Node cannot tell
-// what a thread has used. Until the first look a server is taken for busy: it begins with its own start.
+// from other nodes and from the database too, so V8's defaults stay. They stay as well where Node cannot tell what a
+// thread has used.
 let before = { at: performance.now(), cpuMs: threadCpuMs() ?? 0 }
-let eager = true
-optimizeAfter(100, 20)
+let eager = false
 setInterval(() => {
   const now = { at: performance.now(), cpuMs: threadCpuMs() ?? 0 }
   const busy = now.cpuMs - before.cpuMs > eagerShare * (now.at - before.at)

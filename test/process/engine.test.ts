@@ -29,12 +29,10 @@ describe("the engine", () => {
   })
 
   it.each([
-    { shares: [], isSoon: true, does: "optimizes soon what is called before its first look" },
-    { shares: [0.6], isSoon: true, does: "optimizes soon what a busy thread calls" },
-    { shares: [0.4], isSoon: false, does: "leaves V8's defaults to a thread that has little to do" },
-    { shares: [0.6, 0.4], isSoon: false, does: "goes back to V8's defaults when a busy thread has little to do" },
-    { shares: [0.4, 0.6], isSoon: true, does: "optimizes soon again when a thread becomes busy" }
-  ])("$does", async ({ isSoon, shares }) => {
+    { shares: [0.6], does: "optimizes soon what a busy thread calls" },
+    { shares: [0.4], does: "leaves V8's defaults to a thread that has little to do" },
+    { shares: [0.6, 0.4], does: "goes back to V8's defaults when a busy thread has little to do" }
+  ])("$does", async ({ shares }) => {
     // Two thousand calls: V8 by itself waits for three.
     const program = `
       let [at, cpuMs, share] = [performance.now(), 0, 0]
@@ -57,7 +55,8 @@ describe("the engine", () => {
       "--eval",
       program
     ])
-    assert.strictEqual(/completed optimizing.*<JSFunction work\b.*TURBOFAN/.test(stdout), isSoon)
+    const last = shares.at(-1) ?? 0
+    assert.strictEqual(/completed optimizing.*<JSFunction work\b.*TURBOFAN/.test(stdout), last > 0.5)
   })
 
   it("runs on a Node that cannot tell what a thread has used", async () => {
