@@ -3,7 +3,6 @@ import type { Meter } from "./database.ts"
 import { startTroupe, type System } from "./systems.ts"
 
 /** Steps that undo what was begun, carried out from the last to the first; also on Ctrl-C. */
-
 export const makeStops = () => {
   const stops: Array<() => Promise<void> | void> = []
   const all = async () => {
