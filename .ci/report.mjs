@@ -22,6 +22,8 @@ const read = (name) => {
 /** Files with a failed test, and those that did not load. */
 const failedFiles = (run) => run.testResults.filter(({ status }) => status === "failed")
 const failedTests = ({ assertionResults }) => assertionResults.filter(({ status }) => status === "failed")
+const skippedTests = ({ assertionResults }) =>
+  assertionResults.filter(({ status }) => status !== "passed" && status !== "failed")
 const pathOf = ({ name }) => relative(process.cwd(), name)
 
 const first = read("first")
@@ -49,7 +51,12 @@ if (what === "--failed") {
   // A file that does not load, or an error outside any test, is a failure without a failed test.
   if ((Number(status) !== 0 || last?.success !== true) && failed === 0) failed = 1
   const skipped = (first?.numPendingTests ?? 0) + (first?.numTodoTests ?? 0)
-  if (skipped > 0) console.log(`${skipped} skipped`)
+  if (skipped > 0) {
+    // A test that may be skipped says in its name what it needs.
+    for (const file of first?.testResults ?? [])
+      for (const { fullName } of skippedTests(file)) console.log(`Not run: ${pathOf(file)}: ${fullName}`)
+    console.log(`${skipped} skipped`)
+  }
   console.log(`${passed} passed, ${failed} failed`)
   process.exitCode = failed === 0 ? 0 : 1
 }

@@ -1,6 +1,9 @@
-/** The errors outside any test that CI hears of: where there is one, no file that failed beside it is run once more. */
+/**
+ * What CI says of a run. Errors outside any test: where there is one, no file that failed beside it is run once more.
+ * Tests that did not run.
+ */
 import { assert, describe, it } from "@effect/vitest"
-import { execFile } from "node:child_process"
+import { execFile, execFileSync } from "node:child_process"
 import { mkdtemp, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { root } from "../repository.ts"
@@ -49,5 +52,32 @@ describe("the errors that CI hears of beside a test that fails", () => {
   it("have what a global teardown throws", async () => {
     const setup = `export default () => () => { throw new Error("of the teardown\\nand more") }`
     assert.strictEqual(await errorsBeside(setup), "of the teardown\n")
+  })
+})
+
+describe("the closing lines of CI", () => {
+  it("name each test that did not run", async () => {
+    const report = await mkdtemp(join(folder, "report-"))
+    const test = (status: string, fullName: string) => ({ status, fullName, failureMessages: [] })
+    const run = {
+      success: true,
+      numPassedTests: 1,
+      numFailedTests: 0,
+      numPendingTests: 1,
+      numTodoTests: 0,
+      testResults: [
+        {
+          name: join(root, "test/a.test.ts"),
+          status: "passed",
+          assertionResults: [test("passed", "runs"), test("skipped", "waits (needs a clock)")]
+        }
+      ]
+    }
+    await writeFile(join(report, "first.json"), JSON.stringify(run))
+    const said = execFileSync(process.execPath, [join(root, ".ci/report.mjs"), "--close", report, "0"], {
+      cwd: root,
+      encoding: "utf8"
+    })
+    assert.strictEqual(said, "Not run: test/a.test.ts: waits (needs a clock)\n1 skipped\n1 passed, 0 failed\n")
   })
 })

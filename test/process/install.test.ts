@@ -133,11 +133,14 @@ describe("a start", () => {
     )
   })
 
-  it.skipIf(old === undefined)("on a Node that cannot read TypeScript says so in JavaScript", async () => {
-    const { code, said } = await outcome(old ?? "", [start, "--version"], { cwd: project, env: process.env })
-    assert.strictEqual(code, 1)
-    assert.match(said, /^Troupe needs Node 22\.19 or later; this is \d+\.\d+\.\d+\.\n.*by hand/)
-  })
+  it.skipIf(old === undefined)(
+    "on a Node that cannot read TypeScript says so in JavaScript (needs such a Node on PATH)",
+    async () => {
+      const { code, said } = await outcome(old ?? "", [start, "--version"], { cwd: project, env: process.env })
+      assert.strictEqual(code, 1)
+      assert.match(said, /^Troupe needs Node 22\.19 or later; this is \d+\.\d+\.\d+\.\n.*by hand/)
+    }
+  )
 
   it("on a Node that is too old says which package brings another, and how to get it", async () => {
     const { code, said } = await asNode("20.20.2", process.platform, other)
