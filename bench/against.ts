@@ -1,15 +1,16 @@
 /**
  * `npm run bench -- --against C`: this checkout beside commit C, both servers up at once on the same PostgreSQL, with a
- * second server of C as control. Each round measures all of them one after the other, each round in another order; what
- * is compared are the ratios within rounds. Every round starts all of them anew: two processes of one program differ by
- * several per cent for as long as they live, by what was compiled when. What the control is off 1 is the machine's
- * doing: a bar is missed by more than that.
+ * second server of C as control. A round measures each of them in short windows, in which they take turns: the
+ * machine's speed may change by half within a minute. Each has a load generator of its own, which stays for the round.
+ * What is compared are the ratios within rounds. Every round starts all of them anew: two processes of one program
+ * differ by several per cent for as long as they live, by what was compiled when. What the control is off 1 is the
+ * machine's doing: a bar is missed by more than that.
  *
  * `--against C,D` measures beside several commits in one run; the control is a second server of the first.
  */
 import { type Checkout, checkOut } from "./checkout.ts"
 import { openMeter } from "./database.ts"
-import { measure, type Measured } from "./measure.ts"
+import { joined, type Measured, openLoad } from "./measure.ts"
 import { describeMachine, writeReport } from "./report.ts"
 import { median } from "./statistics.ts"
 import { makeStops, starting } from "./stops.ts"
@@ -19,17 +20,23 @@ export interface AgainstOptions {
   readonly commits: readonly [string, ...ReadonlyArray<string>]
   readonly clients: ReadonlyArray<number>
   readonly rounds: number
+  /** Of each server in a round, all its windows together. */
   readonly seconds: number
+  /** Before its first window. */
   readonly warmupSeconds: number
   /** Flags of Node for this checkout's server. */
   readonly flags: ReadonlyArray<string>
   readonly write: boolean
 }
 
-/** Places of the systems in a round: each of them comes first as often as any other, in both directions. */
-const orderOf = (systems: number, round: number) => {
-  const forth = Array.from({ length: systems }, (_, i) => (i + Math.floor(round / 2)) % systems)
-  return round % 2 === 0 ? forth : forth.reverse()
+/** How often each system has its turn in a round, and for how many seconds before it is measured. */
+const windowsInRound = 4
+const settleSeconds = 0.5
+
+/** Places of the systems at their nth turn: each of them comes first as often as any other, in both directions. */
+const orderOf = (systems: number, turn: number) => {
+  const forth = Array.from({ length: systems }, (_, i) => (i + Math.floor(turn / 2)) % systems)
+  return turn % 2 === 0 ? forth : forth.reverse()
 }
 
 /** A control that is farther off 1 says nothing of the rest. */
@@ -140,20 +147,31 @@ export const against = async (options: AgainstOptions): Promise<void> => {
     stops.push(meter.close)
     const programs = [{ flags }, ...[...folders, ...folders.slice(0, 1)].map((checkout) => ({ checkout }))]
     const start = starting({ meter, programs, agents: Math.max(...clients), stops })
-    const run = (system: System, level: number, warmup: number, length: number) =>
-      measure(system, "A", { clients: level, seconds: length, warmupSeconds: warmup, meter, postgresPid: postgres.pid })
+    const open = (system: System, level: number) =>
+      openLoad(system, "A", { clients: level, meter, postgresPid: postgres.pid })
 
     const levels = clients.map((level) => ({ level, measured: programs.map((): Array<Measured> => []) }))
     for (let round = 0; round < rounds; round++) {
       const systems: Array<System> = []
       for (const place of programs.keys()) systems.push(await start(place))
       // Code is compiled and caches are full by the first window.
-      for (const system of systems) await run(system, Math.max(...clients), 8, 2)
+      for (const system of systems) {
+        const load = open(system, Math.max(...clients))
+        await load.window({ warmupSeconds: 8, seconds: 2 })
+        await load.close()
+      }
       await meter.checkpoint()
       for (const { level, measured } of levels) {
-        for (const place of orderOf(systems.length, round)) {
-          const [system, runs] = [systems[place], measured[place]]
-          if (system !== undefined) runs?.push(await run(system, level, warmupSeconds, seconds))
+        const loads = systems.map((system) => ({ ...open(system, level), windows: [] as Array<Measured> }))
+        for (const { window } of loads) await window({ warmupSeconds, seconds: settleSeconds })
+        for (let turn = 0; turn < windowsInRound; turn++)
+          for (const place of orderOf(loads.length, round * windowsInRound + turn)) {
+            const load = loads[place]
+            load?.windows.push(await load.window({ warmupSeconds: settleSeconds, seconds: seconds / windowsInRound }))
+          }
+        for (const [place, { close, windows }] of loads.entries()) {
+          await close()
+          measured[place]?.push(joined(windows))
         }
         const last = measured.map((runs) => runs.at(-1)?.turnsPerSecond ?? Number.NaN)
         console.log(
@@ -185,7 +203,7 @@ export const against = async (options: AgainstOptions): Promise<void> => {
     if (write) {
       const how =
         `This checkout${flags.length === 0 ? "" : ` with ${flags.join(" ")}`} beside ${shorts.join(", ")}: medians ` +
-        `of ${rounds} rounds of ${seconds} s after ${warmupSeconds} s of warm-up, and of the ratios within rounds.`
+        `of ${rounds} rounds of ${seconds} s in ${windowsInRound} windows, and of the ratios within rounds.`
       await writeReport("against", [describeMachine(how), table].join("\n\n"))
     }
   } finally {

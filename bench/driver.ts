@@ -1,7 +1,10 @@
 /**
  * The load generator, in a process of its own: N closed-loop clients, each with one connection.
- * Started by run.ts with a job as JSON; says `{"measuring":true}` after the warm-up, then its result.
+ *
+ * Started with a job as JSON. Each line that it is sent is a window: it says `{"measuring":true}` after the window's
+ * warm-up, then what came of the window. It ends with its input.
  */
+import { createInterface } from "node:readline"
 import { type Adapter, sent, type Session, type Target } from "./adapters/Adapter.ts"
 import { polled, streamed } from "./adapters/troupe.ts"
 import { yardstick } from "./adapters/yardstick.ts"
@@ -11,6 +14,9 @@ export interface Job {
   readonly adapter: "polled" | "streamed" | "yardstick"
   readonly target: Target
   readonly clients: number
+}
+
+export interface Window {
   readonly warmupSeconds: number
   readonly seconds: number
 }
@@ -56,16 +62,13 @@ const load = async (sessions: ReadonlyArray<Session>, seconds: number) => {
   return { latencies, errors, lastError, seconds: (performance.now() - start) / 1_000 }
 }
 
-const run = async (job: Job): Promise<Result> => {
-  const sessions = await Promise.all(
-    Array.from({ length: job.clients }, (_, i) => adapters[job.adapter](job.target, i))
-  )
-  await load(sessions, job.warmupSeconds)
+/** A window under load: what came of it after its warm-up. */
+const look = async (sessions: ReadonlyArray<Session>, window: Window): Promise<Result> => {
+  await load(sessions, window.warmupSeconds)
   process.stdout.write(`${JSON.stringify({ measuring: true })}\n`)
   const [cpu, before] = [process.cpuUsage(), sent.requests]
-  const { latencies, errors, lastError, seconds } = await load(sessions, job.seconds)
+  const { latencies, errors, lastError, seconds } = await load(sessions, window.seconds)
   const used = process.cpuUsage(cpu)
-  await Promise.all(sessions.map((session) => session.close()))
   const { count, p50, p99, max } = summarize(latencies)
   return {
     turns: count,
@@ -81,7 +84,10 @@ const run = async (job: Job): Promise<Result> => {
 }
 
 if (import.meta.main) {
-  const job: Job = JSON.parse(process.argv[2] ?? "")
-  process.stdout.write(`${JSON.stringify(await run(job))}\n`)
+  const { adapter, clients, target }: Job = JSON.parse(process.argv[2] ?? "")
+  const sessions = await Promise.all(Array.from({ length: clients }, (_, i) => adapters[adapter](target, i)))
+  for await (const line of createInterface({ input: process.stdin }))
+    process.stdout.write(`${JSON.stringify(await look(sessions, JSON.parse(line)))}\n`)
+  await Promise.all(sessions.map((session) => session.close()))
   process.exit(0)
 }

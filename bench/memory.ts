@@ -10,7 +10,7 @@ import { createInterface } from "node:readline"
 import { parseArgs } from "node:util"
 import { pause } from "./adapters/Adapter.ts"
 import { openMeter } from "./database.ts"
-import type { Job } from "./driver.ts"
+import type { Job, Window } from "./driver.ts"
 import { byConstructor } from "./heap.ts"
 import { openInspector } from "./inspector.ts"
 import { residentBytes } from "./processes.ts"
@@ -82,10 +82,12 @@ try {
   const columns = ["resident", "heap used", "heap", "young", "external", "actors", "turns/s"]
   console.log(["".padStart(12), ...columns.map((name) => name.padStart(9))].join(" "))
 
-  const job: Job = { adapter: "polled", target: system.target, clients, warmupSeconds: 0, seconds }
+  const job: Job = { adapter: "polled", target: system.target, clients }
+  const window: Window = { warmupSeconds: 0, seconds }
   const driver = spawn(process.execPath, [resolve(import.meta.dirname, "driver.ts"), JSON.stringify(job)], {
-    stdio: ["ignore", "pipe", "inherit"]
+    stdio: ["pipe", "pipe", "inherit"]
   })
+  driver.stdin.end(`${JSON.stringify(window)}\n`)
   const ended = new Promise((resolve) => {
     driver.once("exit", resolve)
   })

@@ -67,7 +67,7 @@ if (commit === undefined) {
     commits: [commit, ...others],
     clients: levels(values.clients ?? "16,64"),
     rounds: Number(values.rounds),
-    seconds: Number(seconds ?? 7),
+    seconds: Number(seconds ?? 8),
     warmupSeconds: Number(warmup ?? 2),
     flags: values.node.split(" ").filter((flag) => flag !== ""),
     write
