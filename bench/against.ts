@@ -1,16 +1,16 @@
 /**
  * `npm run bench -- --against C`: this checkout beside commit C, both servers up at once on the same PostgreSQL, with a
- * second server of C as control. A round measures each of them in short windows, in which they take turns: the
- * machine's speed may change by half within a minute. Each has a load generator of its own, which stays for the round.
- * What is compared are the ratios within rounds. Every round starts all of them anew: two processes of one program
- * differ by several per cent for as long as they live, by what was compiled when. What the control is off 1 is the
- * machine's doing: a bar is missed by more than that.
+ * second server of C as control. At each number of clients a round measures each of them in short windows, in which they
+ * take turns: the machine's speed may change by half within seconds. Each has a load generator of its own, which stays
+ * for these windows. What is compared are the ratios within rounds. Every round starts all of them anew: two processes
+ * of one program may differ by several per cent for as long as they live. What the control is off 1 is the machine's
+ * doing: a bar is missed by more than that.
  *
  * `--against C,D` measures beside several commits in one run; the control is a second server of the first.
  */
 import { type Checkout, checkOut } from "./checkout.ts"
 import { openMeter } from "./database.ts"
-import { joined, type Measured, openLoad } from "./measure.ts"
+import { type Load, type Measured, openLoad, type Used } from "./measure.ts"
 import { describeMachine, writeReport } from "./report.ts"
 import { median } from "./statistics.ts"
 import { makeStops, starting } from "./stops.ts"
@@ -20,22 +20,25 @@ export interface AgainstOptions {
   readonly commits: readonly [string, ...ReadonlyArray<string>]
   readonly clients: ReadonlyArray<number>
   readonly rounds: number
-  /** Of each server in a round, all its windows together. */
+  /** Of each server in a round at each number of clients, all its windows together. */
   readonly seconds: number
-  /** Before its first window. */
+  /**
+   * Under load before each window. Two at least: a server looks once a second how busy it is, and its actors rest for
+   * one before they leave memory.
+   */
   readonly warmupSeconds: number
   /** Flags of Node for this checkout's server. */
   readonly flags: ReadonlyArray<string>
   readonly write: boolean
 }
 
-/** How often each system has its turn in a round, and for how many seconds before it is measured. */
+/** How often each system has its turn in a round. */
 const windowsInRound = 4
-const settleSeconds = 0.5
 
-/** Places of the systems at their nth turn: each of them comes first as often as any other, in both directions. */
-const orderOf = (systems: number, turn: number) => {
-  const forth = Array.from({ length: systems }, (_, i) => (i + Math.floor(turn / 2)) % systems)
+/** In the order of the nth turn: each comes first as often as any other, in both directions. */
+const inTurn = <A>(all: ReadonlyArray<A>, turn: number): ReadonlyArray<A> => {
+  const first = Math.floor(turn / 2) % all.length
+  const forth = [...all.slice(first), ...all.slice(0, first)]
   return turn % 2 === 0 ? forth : forth.reverse()
 }
 
@@ -152,26 +155,24 @@ export const against = async (options: AgainstOptions): Promise<void> => {
 
     const levels = clients.map((level) => ({ level, measured: programs.map((): Array<Measured> => []) }))
     for (let round = 0; round < rounds; round++) {
-      const systems: Array<System> = []
-      for (const place of programs.keys()) systems.push(await start(place))
+      const systems: Array<{ readonly place: number; readonly system: System }> = []
+      for (const place of inTurn([...programs.keys()], round)) systems.push({ place, system: await start(place) })
       // Code is compiled and caches are full by the first window.
-      for (const system of systems) {
-        const load = open(system, Math.max(...clients))
+      for (const { system } of systems) {
+        const load = await open(system, Math.max(...clients))
         await load.window({ warmupSeconds: 8, seconds: 2 })
         await load.close()
       }
       await meter.checkpoint()
       for (const { level, measured } of levels) {
-        const loads = systems.map((system) => ({ ...open(system, level), windows: [] as Array<Measured> }))
-        for (const { window } of loads) await window({ warmupSeconds, seconds: settleSeconds })
+        const loads: Array<{ readonly place: number; readonly load: Load; readonly windows: Array<Used> }> = []
+        for (const { place, system } of systems) loads.push({ place, load: await open(system, level), windows: [] })
         for (let turn = 0; turn < windowsInRound; turn++)
-          for (const place of orderOf(loads.length, round * windowsInRound + turn)) {
-            const load = loads[place]
-            load?.windows.push(await load.window({ warmupSeconds: settleSeconds, seconds: seconds / windowsInRound }))
-          }
-        for (const [place, { close, windows }] of loads.entries()) {
-          await close()
-          measured[place]?.push(joined(windows))
+          for (const { load, windows } of inTurn(loads, turn))
+            windows.push(await load.window({ warmupSeconds, seconds: seconds / windowsInRound }))
+        for (const { load, place, windows } of loads) {
+          await load.close()
+          measured[place]?.push(load.measured(windows))
         }
         const last = measured.map((runs) => runs.at(-1)?.turnsPerSecond ?? Number.NaN)
         console.log(
@@ -203,7 +204,8 @@ export const against = async (options: AgainstOptions): Promise<void> => {
     if (write) {
       const how =
         `This checkout${flags.length === 0 ? "" : ` with ${flags.join(" ")}`} beside ${shorts.join(", ")}: medians ` +
-        `of ${rounds} rounds of ${seconds} s in ${windowsInRound} windows, and of the ratios within rounds.`
+        `of ${rounds} rounds of ${seconds} s in ${windowsInRound} windows, each after ${warmupSeconds} s of load, ` +
+        "and of the ratios within rounds."
       await writeReport("against", [describeMachine(how), table].join("\n\n"))
     }
   } finally {

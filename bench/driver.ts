@@ -1,11 +1,12 @@
 /**
  * The load generator, in a process of its own: N closed-loop clients, each with one connection.
  *
- * Started with a job as JSON. Each line that it is sent is a window: it says `{"measuring":true}` after the window's
- * warm-up, then what came of the window. It ends with its input.
+ * Started with a job as JSON, it says `{"ready":true}`. Each line that it is sent is a window: it says
+ * `{"measuring":true}` after the window's warm-up, what came of the window at its end, and `{"rest":true}` when the
+ * turns that were under way then have ended. It ends with its input.
  */
 import { createInterface } from "node:readline"
-import { type Adapter, sent, type Session, type Target } from "./adapters/Adapter.ts"
+import { type Adapter, pause, sent, type Session, type Target } from "./adapters/Adapter.ts"
 import { polled, streamed } from "./adapters/troupe.ts"
 import { yardstick } from "./adapters/yardstick.ts"
 import { summarize } from "./statistics.ts"
@@ -37,19 +38,21 @@ export interface Result {
 const adapters: { readonly [A in Job["adapter"]]: Adapter } = { polled, streamed, yardstick }
 const message = "Summarise the latest deployment and tell me whether it is safe to continue. ".repeat(4).slice(0, 300)
 
-const load = async (sessions: ReadonlyArray<Session>, seconds: number) => {
-  const start = performance.now()
-  const end = start + seconds * 1_000
+const say = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`)
+
+/** One window. The clients do not stop between its warm-up and what is measured: turns count by the moment they end. */
+const look = async (sessions: ReadonlyArray<Session>, { seconds, warmupSeconds }: Window): Promise<void> => {
   const latencies: Array<number> = []
   let errors = 0
   let lastError: string | undefined
-  await Promise.all(
+  let stage: "warm-up" | "measured" | "over" = "warm-up"
+  const load = Promise.all(
     sessions.map(async (session) => {
-      for (let before = performance.now(); before < end; ) {
+      for (let before = performance.now(); stage !== "over"; ) {
         try {
           await session.turn(message)
           const after = performance.now()
-          latencies.push(after - before)
+          if (stage === "measured") latencies.push(after - before)
           before = after
         } catch (cause) {
           lastError = cause instanceof Error ? cause.message : String(cause)
@@ -59,21 +62,19 @@ const load = async (sessions: ReadonlyArray<Session>, seconds: number) => {
       }
     })
   )
-  return { latencies, errors, lastError, seconds: (performance.now() - start) / 1_000 }
-}
-
-/** A window under load: what came of it after its warm-up. */
-const look = async (sessions: ReadonlyArray<Session>, window: Window): Promise<Result> => {
-  await load(sessions, window.warmupSeconds)
-  process.stdout.write(`${JSON.stringify({ measuring: true })}\n`)
-  const [cpu, before] = [process.cpuUsage(), sent.requests]
-  const { latencies, errors, lastError, seconds } = await load(sessions, window.seconds)
+  await Promise.race([load, pause(warmupSeconds * 1_000)])
+  say({ measuring: true })
+  const [start, cpu, before] = [performance.now(), process.cpuUsage(), sent.requests]
+  stage = "measured"
+  await Promise.race([load, pause(seconds * 1_000)])
+  stage = "over"
   const used = process.cpuUsage(cpu)
-  const { count, p50, p99, max } = summarize(latencies)
-  return {
+  const took = (performance.now() - start) / 1_000
+  const { count, max, p50, p99 } = summarize(latencies)
+  const result: Result = {
     turns: count,
     requests: sent.requests - before,
-    seconds,
+    seconds: took,
     p50,
     p99,
     max,
@@ -81,13 +82,16 @@ const look = async (sessions: ReadonlyArray<Session>, window: Window): Promise<R
     driverCpuMs: (used.user + used.system) / 1_000,
     ...(lastError === undefined ? {} : { lastError })
   }
+  say(result)
+  await load
+  say({ rest: true })
 }
 
 if (import.meta.main) {
   const { adapter, clients, target }: Job = JSON.parse(process.argv[2] ?? "")
   const sessions = await Promise.all(Array.from({ length: clients }, (_, i) => adapters[adapter](target, i)))
-  for await (const line of createInterface({ input: process.stdin }))
-    process.stdout.write(`${JSON.stringify(await look(sessions, JSON.parse(line)))}\n`)
+  say({ ready: true })
+  for await (const line of createInterface({ input: process.stdin })) await look(sessions, JSON.parse(line))
   await Promise.all(sessions.map((session) => session.close()))
   process.exit(0)
 }

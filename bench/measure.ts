@@ -11,6 +11,7 @@ import { watch } from "./processes.ts"
 import { median } from "./statistics.ts"
 import type { System } from "./systems.ts"
 
+/** Of one window or of several: everything per turn but memory, rates and what a client waits. */
 export interface Measured {
   readonly system: string
   readonly mode: string
@@ -34,19 +35,32 @@ export interface Measured {
 
 const driver = resolve(import.meta.dirname, "driver.ts")
 
+/** What a window came to and used, in all. */
+export interface Used extends Omit<Result, "lastError" | "max"> {
+  readonly peakBytes: number
+  readonly serverCpuMs: number
+  readonly databaseCpuMs: number
+  readonly statements: number
+  readonly commits: number
+  readonly walBytes: number
+  readonly pageBytes: number
+}
+
 interface LoadOptions {
   readonly clients: number
   readonly meter: Meter
   readonly postgresPid: number
 }
 
-/** A load generator that is connected and waits. */
+/** A load generator that has begun and waits. */
 export interface Load {
-  readonly window: (window: Window) => Promise<Measured>
+  readonly window: (window: Window) => Promise<Used>
+  /** Windows of the same length as one: of percentiles the medians, of memory the most. */
+  readonly measured: (windows: ReadonlyArray<Used>) => Measured
   readonly close: () => Promise<void>
 }
 
-export const openLoad = (system: System, mode: "A" | "B", options: LoadOptions): Load => {
+export const openLoad = async (system: System, mode: "A" | "B", options: LoadOptions): Promise<Load> => {
   const { clients, meter, postgresPid } = options
   const job: Job = {
     adapter: system.name === "yardstick" ? "yardstick" : mode === "A" ? "polled" : "streamed",
@@ -57,91 +71,80 @@ export const openLoad = (system: System, mode: "A" | "B", options: LoadOptions):
   const exited = new Promise<void>((resolve) => {
     child.once("exit", () => resolve())
   })
-  // What is written to one that has died: its lines have ended, which the window says.
+  // One that has died takes no window; `said` tells of it, as no line comes.
   child.stdin.on("error", () => {})
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   const said = async (): Promise<string> => {
     const { done, value } = await lines.next()
-    if (done === true) throw new Error("the load generator ended without a result")
+    if (done === true) throw new Error("the load generator ended; what it said of that is above")
     return value
   }
+  await said()
   return {
     window: async (window) => {
       child.stdin.write(`${JSON.stringify(window)}\n`)
       await said()
-      const before = await meter.read(system.database)
       const [server, database] = [watch(system.pid), watch(postgresPid)]
-      const result: Result = JSON.parse(await said())
-      const after = await meter.read(system.database)
+      const before = await meter.read(system.database)
+      const { lastError, max: _, ...result }: Result = JSON.parse(await said())
       const [served, stored] = [server.stop(), database.stop()]
+      const after = await meter.read(system.database)
+      await said()
       const pageBytes = await meter.wholePages(before, after)
-      if (result.turns === 0) throw new Error(`not one turn completed: ${result.lastError ?? "no reason given"}`)
-      if (result.lastError !== undefined)
-        process.stderr.write(`${system.name} ${mode} ${clients}: ${result.errors} errors, last: ${result.lastError}\n`)
-      const per = (value: number) => value / result.turns
+      if (result.turns === 0) throw new Error(`not one turn completed: ${lastError ?? "no reason given"}`)
+      if (lastError !== undefined)
+        process.stderr.write(`${system.name} ${mode} ${clients}: ${result.errors} errors, last: ${lastError}\n`)
+      return {
+        ...result,
+        peakBytes: served.peakBytes,
+        serverCpuMs: served.cpuMs,
+        databaseCpuMs: stored.cpuMs,
+        statements: after.statements - before.statements,
+        commits: after.commits - before.commits,
+        walBytes: after.walBytes - before.walBytes - pageBytes,
+        pageBytes
+      }
+    },
+    measured: (windows) => {
+      const sum = (of: (window: Used) => number) => windows.reduce((total, window) => total + of(window), 0)
+      const turns = sum((window) => window.turns)
+      const perTurn = (of: (window: Used) => number) => sum(of) / turns
       return {
         system: system.name,
         mode,
         clients,
-        turnsPerSecond: result.turns / result.seconds,
-        p50: result.p50,
-        p99: result.p99,
-        errors: result.errors,
-        rssMiB: served.peakBytes / 2 ** 20,
-        serverCpuMs: per(served.cpuMs),
-        databaseCpuMs: per(stored.cpuMs),
-        driverCpuMs: per(result.driverCpuMs),
-        requests: per(result.requests),
-        statements: per(after.statements - before.statements),
-        commits: per(after.commits - before.commits),
-        walBytes: per(after.walBytes - before.walBytes - pageBytes),
-        pageBytes: per(pageBytes)
+        turnsPerSecond: turns / sum(({ seconds }) => seconds),
+        p50: median(windows.map(({ p50 }) => p50)),
+        p99: median(windows.map(({ p99 }) => p99)),
+        errors: sum(({ errors }) => errors),
+        rssMiB: Math.max(...windows.map(({ peakBytes }) => peakBytes)) / 2 ** 20,
+        serverCpuMs: perTurn(({ serverCpuMs }) => serverCpuMs),
+        databaseCpuMs: perTurn(({ databaseCpuMs }) => databaseCpuMs),
+        driverCpuMs: perTurn(({ driverCpuMs }) => driverCpuMs),
+        requests: perTurn(({ requests }) => requests),
+        statements: perTurn(({ statements }) => statements),
+        commits: perTurn(({ commits }) => commits),
+        walBytes: perTurn(({ walBytes }) => walBytes),
+        pageBytes: perTurn((window) => window.pageBytes)
       }
     },
     close: async () => {
-      child.stdin.end()
+      child.kill()
       await exited
     }
   }
 }
 
-/** One window of a load generator of its own. Everything per turn, except memory and rates. */
+/** One window of a load generator of its own. */
 export const measure = async (
   system: System,
   mode: "A" | "B",
   { seconds, warmupSeconds, ...options }: LoadOptions & Window
 ): Promise<Measured> => {
-  const load = openLoad(system, mode, options)
+  const load = await openLoad(system, mode, options)
   try {
-    return await load.window({ seconds, warmupSeconds })
+    return load.measured([await load.window({ seconds, warmupSeconds })])
   } finally {
     await load.close()
-  }
-}
-
-/** Windows of one length as one: of percentiles the medians, of memory the most. */
-export const joined = (windows: ReadonlyArray<Measured>): Measured => {
-  const [first] = windows
-  if (first === undefined) throw new Error("nothing was measured")
-  const sum = (of: (window: Measured) => number) => windows.reduce((total, window) => total + of(window), 0)
-  const rates = sum((window) => window.turnsPerSecond)
-  const perTurn = (of: (window: Measured) => number) => sum((window) => of(window) * window.turnsPerSecond) / rates
-  return {
-    system: first.system,
-    mode: first.mode,
-    clients: first.clients,
-    turnsPerSecond: rates / windows.length,
-    p50: median(windows.map((window) => window.p50)),
-    p99: median(windows.map((window) => window.p99)),
-    errors: sum((window) => window.errors),
-    rssMiB: Math.max(...windows.map((window) => window.rssMiB)),
-    serverCpuMs: perTurn((window) => window.serverCpuMs),
-    databaseCpuMs: perTurn((window) => window.databaseCpuMs),
-    driverCpuMs: perTurn((window) => window.driverCpuMs),
-    requests: perTurn((window) => window.requests),
-    statements: perTurn((window) => window.statements),
-    commits: perTurn((window) => window.commits),
-    walBytes: perTurn((window) => window.walBytes),
-    pageBytes: perTurn((window) => window.pageBytes)
   }
 }

@@ -8,7 +8,8 @@
  *   --statements     also shows what each SQL statement cost
  *   --profile        runs the server under --cpu-prof (a file in .troupe/bench)
  *   --against C      beside commit C instead, or several (C,D), with the first beside itself as control (against.ts)
- *   --rounds 9       of that comparison, at 16 and 64 clients unless --clients says others
+ *   --rounds 9       of that comparison, at 16 and 64 clients unless --clients says others; --seconds 8 of each server in
+ *                    a round, in four windows, --warmup 2 before each window
  *   --together       both under load at the same time instead, at 16 and 32 clients each (together.ts): beside one
  *                    commit, and without --write
  *   --node="--x=1"   flags of Node for this checkout's server there: what a setting of V8 costs, with --against HEAD

@@ -5,9 +5,12 @@ import { startTroupe, type System } from "./systems.ts"
 /** Steps that undo what was begun, carried out from the last to the first; also on Ctrl-C. */
 export const makeStops = () => {
   const stops: Array<() => Promise<void> | void> = []
-  const all = async () => {
+  const undo = async () => {
     for (const stop of stops.splice(0).reverse()) await Promise.resolve(stop()).catch(console.error)
   }
+  let undone: Promise<void> | undefined
+  // On Ctrl-C what was under way breaks as well, and would end the process before all is undone.
+  const all = () => (undone ??= undo())
   process.once("SIGINT", () => void all().finally(() => process.exit(130)))
   return { stops, all }
 }
