@@ -2,8 +2,8 @@
  * The load generator, in a process of its own: N closed-loop clients, each with one connection.
  *
  * Started with a job as JSON, it says `{"ready":true}`. Each line that it is sent is a window: it says
- * `{"measuring":true}` after the window's warm-up, what came of the window at its end, and `{"rest":true}` when the
- * turns that were under way then have ended. It ends with its input.
+ * `{"measuring":true}` after the window's warm-up, what came of the window at its end, and its errors when the turns that
+ * were under way then have ended. It ends with its input.
  */
 import { createInterface } from "node:readline"
 import { type Adapter, pause, sent, type Session, type Target } from "./adapters/Adapter.ts"
@@ -30,9 +30,13 @@ export interface Result {
   readonly p50: number
   readonly p99: number
   readonly max: number
+  readonly driverCpuMs: number
+}
+
+/** Of a window, its warm-up and the turns that were under way at its end. */
+export interface Errors {
   readonly errors: number
   readonly lastError?: string
-  readonly driverCpuMs: number
 }
 
 const adapters: { readonly [A in Job["adapter"]]: Adapter } = { polled, streamed, yardstick }
@@ -78,13 +82,12 @@ const look = async (sessions: ReadonlyArray<Session>, { seconds, warmupSeconds }
     p50,
     p99,
     max,
-    errors,
-    driverCpuMs: (used.user + used.system) / 1_000,
-    ...(lastError === undefined ? {} : { lastError })
+    driverCpuMs: (used.user + used.system) / 1_000
   }
   say(result)
   await load
-  say({ rest: true })
+  const found: Errors = { errors, ...(lastError === undefined ? {} : { lastError }) }
+  say(found)
 }
 
 if (import.meta.main) {

@@ -6,7 +6,7 @@ import { spawn } from "node:child_process"
 import { createInterface } from "node:readline"
 import { resolve } from "node:path"
 import type { Meter } from "./database.ts"
-import type { Job, Result, Window } from "./driver.ts"
+import type { Errors, Job, Result, Window } from "./driver.ts"
 import { watch } from "./processes.ts"
 import { median } from "./statistics.ts"
 import type { System } from "./systems.ts"
@@ -36,7 +36,8 @@ export interface Measured {
 const driver = resolve(import.meta.dirname, "driver.ts")
 
 /** What a window came to and used, in all. */
-export interface Used extends Omit<Result, "lastError" | "max"> {
+export interface Used extends Omit<Result, "max"> {
+  readonly errors: number
   readonly peakBytes: number
   readonly serverCpuMs: number
   readonly databaseCpuMs: number
@@ -86,16 +87,17 @@ export const openLoad = async (system: System, mode: "A" | "B", options: LoadOpt
       await said()
       const [server, database] = [watch(system.pid), watch(postgresPid)]
       const before = await meter.read(system.database)
-      const { lastError, max: _, ...result }: Result = JSON.parse(await said())
+      const { max: _, ...result }: Result = JSON.parse(await said())
       const [served, stored] = [server.stop(), database.stop()]
       const after = await meter.read(system.database)
-      await said()
+      const { errors, lastError }: Errors = JSON.parse(await said())
       const pageBytes = await meter.wholePages(before, after)
       if (result.turns === 0) throw new Error(`not one turn completed: ${lastError ?? "no reason given"}`)
       if (lastError !== undefined)
-        process.stderr.write(`${system.name} ${mode} ${clients}: ${result.errors} errors, last: ${lastError}\n`)
+        process.stderr.write(`${system.name} ${mode} ${clients}: ${errors} errors, last: ${lastError}\n`)
       return {
         ...result,
+        errors,
         peakBytes: served.peakBytes,
         serverCpuMs: served.cpuMs,
         databaseCpuMs: stored.cpuMs,

@@ -6,7 +6,9 @@ import { startTroupe, type System } from "./systems.ts"
 export const makeStops = () => {
   const stops: Array<() => Promise<void> | void> = []
   const undo = async () => {
-    for (const stop of stops.splice(0).reverse()) await Promise.resolve(stop()).catch(console.error)
+    // One by one: what is begun meanwhile is undone too.
+    for (let stop = stops.pop(); stop !== undefined; stop = stops.pop())
+      await Promise.resolve(stop()).catch(console.error)
   }
   let undone: Promise<void> | undefined
   // On Ctrl-C what was under way breaks as well, and would end the process before all is undone.

@@ -11,7 +11,7 @@
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Effect, Layer } from "effect"
 import { HttpRouter } from "effect/http"
-import { createServer, type Server } from "node:http"
+import { createServer, type Server, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import { leanServer } from "./lean.ts"
 import { peerOf } from "./Peer.ts"
@@ -59,9 +59,23 @@ const refuseSlow = (socket: Socket) => {
   socket.destroySoon()
 }
 
+/**
+ * An answer whose body, where it is one text, Node writes in one piece with its head. Effect's server has Node hold
+ * each answer to its Content-Length, and then the end is a piece of its own, which the kernel has to gather. A body
+ * that comes whole was measured when its head was made.
+ */
+class Answer extends ServerResponse {
+  override end(...given: ReadonlyArray<unknown>): this {
+    const [body] = given
+    if (typeof body === "string" || body instanceof Uint8Array) this.strictContentLength = false
+    return Reflect.apply(super.end, this, given)
+  }
+}
+
 /** A server whose connections are peers. */
 export const makeServer = (peers: Peers) => {
   const server = createServer({
+    ServerResponse: Answer,
     // Longer than any proxy in front keeps its end open, so that none of its requests meets a closing socket.
     keepAliveTimeout: 75_000,
     headersTimeout: 30_000,

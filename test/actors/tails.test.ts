@@ -46,4 +46,28 @@ describe("the kept ends of logs", () => {
     assert.isUndefined(tails.since("a", 0, 5, 10))
     assert.deepStrictEqual(tails.since("a", 4, 5, 10), ["five"])
   })
+
+  it("are given up by the cap alone, those first that were written least recently", () => {
+    // Each takes 330 characters beside its text.
+    const tails = new Tails(1_000)
+    const kept = () => ["a", "b", "c"].filter((thread) => tails.since(thread, 0, 1, 10) !== undefined)
+    tails.committed("a", 1, ["x"])
+    tails.committed("b", 1, ["x"])
+    tails.committed("c", 1, ["x".repeat(8)])
+    assert.deepStrictEqual(kept(), ["a", "b", "c"])
+    // A new log of that id takes the place of what was kept, and is the last one from now on.
+    tails.committed("a", 1, ["y"])
+    tails.committed("c", 1, ["x".repeat(9)])
+    assert.deepStrictEqual(kept(), ["a", "c"])
+  })
+
+  it("are not kept where one alone is above the cap, and push nobody out", () => {
+    const tails = new Tails(400)
+    tails.committed("a", 1, ["x"])
+    tails.committed("b", 1, ["x".repeat(71)])
+    assert.deepStrictEqual(tails.since("a", 0, 1, 10), ["x"])
+    assert.isUndefined(tails.since("b", 0, 1, 10))
+    tails.committed("a", 2, ["x".repeat(40)])
+    assert.isUndefined(tails.since("a", 1, 2, 10))
+  })
 })

@@ -5,7 +5,7 @@ import { TestClock } from "effect/testing"
 import { makeRenewed } from "../../src/database/renewed.ts"
 
 /** Values true for a second, at a clock that is moved by hand, and what was read again. */
-const holding = Effect.gen(function* () {
+const holdingAtMost = Effect.fnUntraced(function* (most: number) {
   const state = {
     at: 5_000,
     stored: new Map<string, string>(),
@@ -15,7 +15,7 @@ const holding = Effect.gen(function* () {
   const scope = yield* Scope.make()
   const values = yield* makeRenewed<string, string>({
     freshMs: 1_000,
-    most: 2_000,
+    most,
     now: () => state.at,
     read: (held) =>
       Effect.suspend(() => {
@@ -31,6 +31,7 @@ const holding = Effect.gen(function* () {
     })
   return { pass, scope, state, values }
 })
+const holding = holdingAtMost(2_000)
 
 describe("a value that is true for a while", () => {
   it.effect("is given out until its time is over, and not then (V1)", () =>
@@ -187,5 +188,21 @@ describe("a value that is true for a while", () => {
       yield* pass(2_000)
       assert.deepStrictEqual(state.reads, [])
     })
+  )
+
+  it.effect(
+    "goes where there are too many: the one that was read least recently, and what is in use is read again",
+    () =>
+      Effect.gen(function* () {
+        const { pass, state, values } = yield* holdingAtMost(2)
+        const held = () => ["a", "b", "c"].filter((key) => values.get(key) !== undefined)
+        for (const key of ["a", "b", "c"]) state.stored.set(key, key)
+        values.put("a", "a", state.at)
+        values.put("b", "b", state.at)
+        assert.strictEqual(values.get("a"), "a")
+        yield* pass(800)
+        values.put("c", "c", state.at)
+        assert.deepStrictEqual(held(), ["a", "c"])
+      })
   )
 })

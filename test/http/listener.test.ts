@@ -287,6 +287,20 @@ describe("an answer", async () => {
     await once(server.close(), "close")
   })
 
+  it("of text is written in one piece", async () => {
+    const { end, line } = await acceptedBy(patient)
+    const gather = end._writev
+    let gathered = 0
+    end._writev = (...pieces) => {
+      gathered++
+      gather?.apply(end, pieces)
+    }
+    line.send(request("GET", "/v1/pause?ms=0", key))
+    await line.until(({ bodies }) => bodies.length === 1)
+    line.close()
+    assert.strictEqual(gathered, 0)
+  })
+
   it("that takes its time to be made is not cut", async () => {
     const line = new Line(strict).send(request("GET", `/v1/pause?ms=${3 * pace.answerMs}`, key))
     await line.until(({ statuses }) => statuses.length === 1)
