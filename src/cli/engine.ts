@@ -14,12 +14,13 @@ flushCompileCache()
 // size, which only who starts Node can set: the scripts of package.json, docker-compose.yml.
 setFlagsFromString("--heap-growing-percent=70")
 
-// The young generation is full-grown at the second collection. V8 makes it as small as a megabyte while little happens,
-// and then doubles it each time that as much as it holds has survived, which takes a busy server seconds and some fifty
-// collections. Not where the heap is small: V8 begins to collect the old generation as soon as less is left in it than
-// the young one has room for, and there that is always.
+// The young generation grows sixfold at a time. V8 makes it as small as a megabyte while little happens, and then
+// doubles it each time that as much as it holds has survived, which takes a busy server seconds and some fifty
+// collections. All at once would be more than sixteen clients need: what is walked through again and again has to fit
+// into the caches. Not where the heap is small: V8 begins to collect the old generation as soon as less is left in it
+// than the young one has room for, and there that is always.
 const roomyBytes = 1024 * 1024 * 1024
-if (getHeapStatistics().heap_size_limit >= roomyBytes) setFlagsFromString("--semi-space-growth-factor=64")
+if (getHeapStatistics().heap_size_limit >= roomyBytes) setFlagsFromString("--semi-space-growth-factor=6")
 
 // Nothing is born old. V8 puts what a place in the code makes into the old generation at once when most of it survived
 // a while ago. Of a turn nearly all survives while the young generation is small, and nothing a second later: a third
