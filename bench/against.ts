@@ -35,7 +35,7 @@ export interface AgainstOptions {
 /** How often each system has its turn in a round. */
 const windowsInRound = 4
 
-/** In the order of the nth turn: each comes first as often as any other, in both directions. */
+/** In the order of the nth turn. Over some rounds each comes first as often as any other, in both directions. */
 const inTurn = <A>(all: ReadonlyArray<A>, turn: number): ReadonlyArray<A> => {
   const first = Math.floor(turn / 2) % all.length
   const forth = [...all.slice(first), ...all.slice(0, first)]

@@ -17,6 +17,7 @@ export interface Job {
   readonly clients: number
 }
 
+/** A stretch of load that is measured, behind a warm-up that is not. */
 export interface Window {
   readonly warmupSeconds: number
   readonly seconds: number
@@ -44,8 +45,8 @@ const message = "Summarise the latest deployment and tell me whether it is safe 
 
 const say = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`)
 
-/** One window. The clients do not stop between its warm-up and what is measured: turns count by the moment they end. */
-const look = async (sessions: ReadonlyArray<Session>, { seconds, warmupSeconds }: Window): Promise<void> => {
+/** Clients do not stop between a window's warm-up and what is measured: turns count by the moment they end. */
+const carryOut = async (sessions: ReadonlyArray<Session>, { seconds, warmupSeconds }: Window): Promise<void> => {
   const latencies: Array<number> = []
   let errors = 0
   let lastError: string | undefined
@@ -94,7 +95,7 @@ if (import.meta.main) {
   const { adapter, clients, target }: Job = JSON.parse(process.argv[2] ?? "")
   const sessions = await Promise.all(Array.from({ length: clients }, (_, i) => adapters[adapter](target, i)))
   say({ ready: true })
-  for await (const line of createInterface({ input: process.stdin })) await look(sessions, JSON.parse(line))
+  for await (const line of createInterface({ input: process.stdin })) await carryOut(sessions, JSON.parse(line))
   await Promise.all(sessions.map((session) => session.close()))
   process.exit(0)
 }

@@ -8,6 +8,7 @@
  * V3. Where a renewal fails, or comes late, a value's time ends, and whoever wants it reads it.
  */
 import { Duration, Effect } from "effect"
+import { LRUCache } from "lru-cache"
 
 interface Entry<A> {
   readonly value: A
@@ -18,7 +19,7 @@ interface Entry<A> {
 
 interface Renewing<A, E> {
   readonly freshMs: number
-  /** Values held; those that were read least recently go first, and what is in use is read again. */
+  /** Values held; the least recently used go first. */
   readonly most: number
   /** Milliseconds. Renewals go by Effect's clock, not by this. */
   readonly now: () => number
@@ -35,25 +36,13 @@ const perStatement = 500
 
 /** Renewals go on until the scope ends. */
 export const makeRenewed = Effect.fnUntraced(function* <A, E>({ freshMs, most, now, read }: Renewing<A, E>) {
-  // In a Map's order, the least recently read first: each command asks several times, and lru-cache would sort each
-  // time.
-  const entries = new Map<string, Entry<A>>()
+  const entries = new LRUCache<string, Entry<A>>({ max: most })
   /** How often values were forgotten by what they say. */
   let forgotten = 0
   let inUse: Array<readonly [key: string, entry: Entry<A>]> = []
 
-  /** A few more than have to go: a search for a Map's first entry passes over the places of all that went before it. */
-  const evict = () => {
-    for (const oldest of entries.keys()) {
-      if (entries.size <= most - Math.floor(most * 0.02)) return
-      entries.delete(oldest)
-    }
-  }
-
   const put = (key: string, value: A, began: number) => {
-    entries.delete(key)
     entries.set(key, { value, until: began + freshMs, inUse: false })
-    if (entries.size > most) evict()
   }
 
   const renew = Effect.fnUntraced(function* (some: typeof inUse) {
@@ -61,7 +50,7 @@ export const makeRenewed = Effect.fnUntraced(function* <A, E>({ freshMs, most, n
     const found = yield* read(new Map(some.map(([key, { value }]) => [key, value])))
     if (forgotten !== before) return
     for (const [key, entry] of some) {
-      if (entries.get(key) !== entry) continue
+      if (entries.peek(key) !== entry) continue
       const value = found.get(key)
       if (value === undefined) entries.delete(key)
       else put(key, value, began)
@@ -69,7 +58,7 @@ export const makeRenewed = Effect.fnUntraced(function* <A, E>({ freshMs, most, n
   })
 
   const renewAll = Effect.suspend(() => {
-    const held = inUse.filter(([key, entry]) => entries.get(key) === entry)
+    const held = inUse.filter(([key, entry]) => entries.peek(key) === entry)
     inUse = []
     const groups = Array.from({ length: Math.ceil(held.length / perStatement) }, (_, i) =>
       held.slice(i * perStatement, (i + 1) * perStatement)

@@ -190,19 +190,17 @@ describe("a value that is true for a while", () => {
     })
   )
 
-  it.effect(
-    "goes where there are too many: the one that was read least recently, and what is in use is read again",
-    () =>
-      Effect.gen(function* () {
-        const { pass, state, values } = yield* holdingAtMost(2)
-        const held = () => ["a", "b", "c"].filter((key) => values.get(key) !== undefined)
-        for (const key of ["a", "b", "c"]) state.stored.set(key, key)
-        values.put("a", "a", state.at)
-        values.put("b", "b", state.at)
-        assert.strictEqual(values.get("a"), "a")
-        yield* pass(800)
-        values.put("c", "c", state.at)
-        assert.deepStrictEqual(held(), ["a", "c"])
-      })
+  it.effect("goes where there are too many: the one that was used least recently", () =>
+    Effect.gen(function* () {
+      const { pass, state, values } = yield* holdingAtMost(2)
+      const held = () => ["a", "b", "c"].filter((key) => values.get(key) !== undefined)
+      for (const key of ["a", "b", "c"]) state.stored.set(key, key)
+      values.put("a", "a", state.at)
+      values.put("b", "b", state.at)
+      assert.strictEqual(values.get("a"), "a")
+      yield* pass(800)
+      values.put("c", "c", state.at)
+      assert.deepStrictEqual(held(), ["a", "c"])
+    })
   )
 })
