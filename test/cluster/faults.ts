@@ -42,7 +42,9 @@ const together = (a: Fault, b: Fault): Fault => ({
   }
 })
 
+/** The longest first: what it misses is known early. */
 export const faults: ReadonlyArray<Fault> = [
+  hostile,
   kill,
   stop,
   shortStop,
@@ -75,6 +77,5 @@ export const faults: ReadonlyArray<Fault> = [
   together(slow, resets),
   databaseClock,
   diskFull,
-  herd,
-  hostile
+  herd
 ]

@@ -26,6 +26,7 @@ import type { Node } from "../Node.ts"
 import { some } from "./bars.ts"
 
 const usualSeconds = 60
+const stages = 7
 const quietMs = 15_000
 /** The bar of what is open for a revoked key, and what its client needs to see it. */
 const revokedMs = 5_500
@@ -205,7 +206,7 @@ const inject = async ({ clients, cluster, history, random, seconds = usualSecond
   await attacker.until(/^stage 1 /m)
   const attacked = performance.now()
   await attacker.until(/^last$/m)
-  await sleep(Math.max((seconds * 1_000) / 7, 3_000))
+  await sleep(Math.max((seconds * 1_000) / stages, 3_000))
   const { ms: revoked, status } = await revokedPoll(some(other), node, [...history.threads.keys()][0] ?? "")
   const over = performance.now()
   const loopP99 = await inspected.loopP99()
@@ -228,7 +229,8 @@ const inject = async ({ clients, cluster, history, random, seconds = usualSecond
   inspected.close()
 
   await sleep(quietMs)
-  const burning: BurnerOptions = { shares: report.shares, seconds: Math.min(seconds, usualSeconds) }
+  // As long as the client: this machine is slow for seconds at a time, and so both have their part of that.
+  const burning: BurnerOptions = { shares: report.shares, seconds }
   const burner = program("burner", JSON.stringify(burning))
   await burner.until(/burning/)
   const burned = performance.now()
@@ -238,9 +240,12 @@ const inject = async ({ clients, cluster, history, random, seconds = usualSecond
   await node.leave()
   await node.start()
   return () => {
-    const [attack, control] = [clients.times(attacked, over), clients.times(burned, burnt)].map((times) =>
-      quantile(times, 0.99)
-    )
+    const p99 = (from: number, to: number) => quantile(clients.times(from, to), 0.99)
+    const [attack, control] = [p99(attacked, over), p99(burned, burnt)]
+    const byStage = (from: number, to: number) =>
+      Array.from({ length: stages }, (_, n) => from + ((to - from) * n) / stages)
+        .map((began) => p99(began, began + (to - from) / stages)?.toFixed(0))
+        .join(", ")
     const attempts = Object.values(report.tallies)
       .flatMap((tally) => Object.values(tally))
       .reduce((sum, n) => sum + n, 0)
@@ -248,7 +253,7 @@ const inject = async ({ clients, cluster, history, random, seconds = usualSecond
       gaps: [],
       observed:
         attempts > 0 && asked > 0
-          ? `submit p99 ${attack?.toFixed(0)} ms, and ${control?.toFixed(0)} ms beside a process that burns as much; ${attempts} attempts in ${Math.round(report.wall / 1_000)} s with ${report.shares.map((share) => Math.round(share * 100)).join(", ")} % of a core (${shortOf(report.tallies)})`
+          ? `submit p99 ${attack?.toFixed(0)} ms (by stage ${byStage(attacked, over)}), and ${control?.toFixed(0)} ms beside a process that burns as much (${byStage(burned, burnt)}); ${attempts} attempts in ${Math.round(report.wall / 1_000)} s with ${report.shares.map((share) => Math.round(share * 100)).join(", ")} % of a core (${shortOf(report.tallies)})`
           : undefined,
       figures: [
         {
