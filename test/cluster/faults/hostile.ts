@@ -26,7 +26,6 @@ import type { Node } from "../Node.ts"
 import { some } from "./bars.ts"
 
 const usualSeconds = 60
-const stages = 7
 const quietMs = 15_000
 /** The bar of what is open for a revoked key, and what its client needs to see it. */
 const revokedMs = 5_500
@@ -203,10 +202,10 @@ const inject = async ({ clients, cluster, history, random, seconds = usualSecond
   await inspected.begin()
   const hooks = await hooking(some(other).workspace, node)
   const attacker = program("attacker", JSON.stringify(options))
-  await attacker.until(/^stage 1 /m)
+  const [, stages] = await attacker.until(/^stage 1 of (\d+)/m)
   const attacked = performance.now()
   await attacker.until(/^last$/m)
-  await sleep(Math.max((seconds * 1_000) / stages, 3_000))
+  await sleep(Math.max((seconds * 1_000) / Number(stages), 3_000))
   const { ms: revoked, status } = await revokedPoll(some(other), node, [...history.threads.keys()][0] ?? "")
   const over = performance.now()
   const loopP99 = await inspected.loopP99()
@@ -229,7 +228,7 @@ const inject = async ({ clients, cluster, history, random, seconds = usualSecond
   inspected.close()
 
   await sleep(quietMs)
-  // As long as the client: this machine is slow for seconds at a time, and so both have their part of that.
+  // As long as the client: a machine may be slow for some seconds, and both have to meet such seconds.
   const burning: BurnerOptions = { shares: report.shares, seconds }
   const burner = program("burner", JSON.stringify(burning))
   await burner.until(/burning/)
@@ -243,8 +242,9 @@ const inject = async ({ clients, cluster, history, random, seconds = usualSecond
     const p99 = (from: number, to: number) => quantile(clients.times(from, to), 0.99)
     const [attack, control] = [p99(attacked, over), p99(burned, burnt)]
     const byStage = (from: number, to: number) =>
-      Array.from({ length: stages }, (_, n) => from + ((to - from) * n) / stages)
-        .map((began) => p99(began, began + (to - from) / stages)?.toFixed(0))
+      report.shares
+        .map((_, n, { length }) => p99(from + ((to - from) * n) / length, from + ((to - from) * (n + 1)) / length))
+        .map((ms) => ms?.toFixed(0))
         .join(", ")
     const attempts = Object.values(report.tallies)
       .flatMap((tally) => Object.values(tally))
