@@ -1,5 +1,6 @@
 /**
- * `node bench/memory.ts`: the resident memory of a node at work, every thread a new one, and at rest after it.
+ * `node bench/memory.ts`: the resident memory of a node at work, every thread a new one, and at rest after it. The node
+ * is compiled already, as an image's is (`npm run compile`).
  *
  *   --minutes 10   --clients 64   --rest 60    seconds after it   --node="--max-semi-space-size=8"    flags of the
  *   server's Node --snapshot     what the heap holds in the end, by constructor     --write
@@ -44,10 +45,16 @@ const stops: Array<() => Promise<void>> = [postgres.stop]
 try {
   const meter = await openMeter(postgres.url)
   stops.push(meter.close)
-  const system = await startTroupe("bench_memory", await meter.createDatabase("bench_memory"), {
-    agents: clients,
-    flags: ["--inspect=127.0.0.1:0", ...values.node.split(" ").filter((flag) => flag !== "")]
-  })
+  const database = await meter.createDatabase("bench_memory")
+  const start = () =>
+    startTroupe("bench_memory", database, {
+      agents: clients,
+      flags: ["--inspect=127.0.0.1:0", ...values.node.split(" ").filter((flag) => flag !== "")]
+    })
+  // Whoever starts first after a change compiles, and keeps the compiler of TypeScript in memory to its end.
+  const first = await start()
+  await first.stop()
+  const system = await start()
   stops.push(system.stop)
   const inspector = await openInspector(system.log, system.pid)
 

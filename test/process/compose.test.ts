@@ -145,7 +145,10 @@ describe("the image of a node", () => {
     )
   })
 
-  it("serves, and its health check passes", async () => {
+  it("serves what its build has compiled, and its health check passes", async () => {
+    const kept = () => readdir(join(image.folder, "troupe/node_modules/.cache/troupe"), { recursive: true })
+    const compiled = await kept()
+    assert.isAbove(compiled.length, 1_000)
     const database = await freshDatabase({ migrated: false })
     const [program = "", ...args] = image.command
     const environment = services.node1?.environment ?? {}
@@ -177,6 +180,8 @@ describe("the image of a node", () => {
       }
       const page = await fetch(`${base}/console`)
       assert.deepStrictEqual([page.status, page.headers.get("content-type")], [200, "text/html; charset=utf-8"])
+      await server.end()
+      assert.deepStrictEqual(new Set(await kept()), new Set(compiled))
     } finally {
       await server.end()
       await database.drop()
