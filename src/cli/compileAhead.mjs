@@ -10,6 +10,9 @@ if (!refused()) {
   await import("./serve.ts")
   await import("./node.ts")
   await import("../main.ts")
+  // What a node loads with the first server of tools and the first real model.
+  await import("../tools/mcp/Session.ts")
+  for (const provider of ["anthropic", "google", "openai", "openai-compatible"]) await import(`@ai-sdk/${provider}`)
   // Last, as in a node: with its settings V8 would compile for other ones than a start asks for.
   await import("./engine.ts")
 }

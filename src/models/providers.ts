@@ -1,8 +1,7 @@
-/** The four ways to reach a real model, each through its package of the AI SDK. */
-import { createAnthropic } from "@ai-sdk/anthropic"
-import { createGoogle } from "@ai-sdk/google"
-import { createOpenAI } from "@ai-sdk/openai"
-import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
+/**
+ * The four ways to reach a real model, each through its package of the AI SDK. A package is loaded with the first
+ * request to such a provider: no node needs all of them, and each is a megabyte for as long as the process lasts.
+ */
 import { providerUrls } from "../domain/providers.ts"
 import type { ModelEntry } from "./Model.ts"
 import type { RemoteModel } from "./remote.ts"
@@ -40,7 +39,8 @@ export const toRemote = (
         // Nothing is kept at the provider: reasoning comes back encrypted, and goes back with the history.
         providerOptions: { openai: { store: false } },
         imagesInResults: api !== "chat",
-        connect: (fetch) => {
+        connect: async (fetch) => {
+          const { createOpenAI } = await import("@ai-sdk/openai")
           const made = createOpenAI({ ...settings, fetch })
           return api === "chat" ? made.chat(name) : made.responses(name)
         }
@@ -53,12 +53,14 @@ export const toRemote = (
         // A thread's prompt grows at its end: without the mark, all of it is paid in full at each sample.
         providerOptions: { anthropic: { cacheControl: { type: "ephemeral" } } },
         imagesInResults: true,
-        connect: (fetch, maxOutputTokens) =>
-          createAnthropic({
+        connect: async (fetch, maxOutputTokens) => {
+          const { createAnthropic } = await import("@ai-sdk/anthropic")
+          return createAnthropic({
             apiKey,
             baseURL: baseUrl ?? providerUrls.anthropic,
             fetch: fetchWithinTokens(fetch, maxOutputTokens)
           })(name)
+        }
       }
     case "google":
       return {
@@ -66,7 +68,10 @@ export const toRemote = (
         partsOwner: `google:${provider}`,
         providerOptions: {},
         imagesInResults: true,
-        connect: (fetch) => createGoogle({ apiKey, baseURL: baseUrl ?? providerUrls.google, fetch })(name)
+        connect: async (fetch) => {
+          const { createGoogle } = await import("@ai-sdk/google")
+          return createGoogle({ apiKey, baseURL: baseUrl ?? providerUrls.google, fetch })(name)
+        }
       }
     case "openai-compatible":
       return {
@@ -74,8 +79,9 @@ export const toRemote = (
         partsOwner: `openai-compatible:${provider}`,
         providerOptions: {},
         imagesInResults: false,
-        connect: (fetch) =>
-          createOpenAICompatible({
+        connect: async (fetch) => {
+          const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible")
+          return createOpenAICompatible({
             // Metadata is filed under it, and names with dots or dashes would be filed elsewhere.
             name: "compatible",
             baseURL: baseUrl ?? "",
@@ -83,6 +89,7 @@ export const toRemote = (
             fetch,
             ...(apiKey === "" ? {} : { apiKey })
           }).chatModel(name)
+        }
       }
   }
 }

@@ -46,7 +46,7 @@ export interface RemoteModel {
   /** Its package sends the images of a result as images; others would write their bytes as text. */
   readonly imagesInResults: boolean
   /** Makes the package's model over the given fetch, for a response of at most so many tokens, thoughts and all. */
-  readonly connect: (fetch: typeof globalThis.fetch, maxOutputTokens: number | undefined) => LanguageModelV4
+  readonly connect: (fetch: typeof globalThis.fetch, maxOutputTokens: number | undefined) => Promise<LanguageModelV4>
 }
 
 const failing = (
@@ -152,7 +152,8 @@ const hear = async (
 ) => {
   const tools = toTools(prompt)
   const known = settingsFor(remote.entry, settings)
-  const { stream } = await remote.connect(fetch, known.maxOutputTokens).doStream({
+  const model = await remote.connect(fetch, known.maxOutputTokens)
+  const { stream } = await model.doStream({
     prompt: toConversation(prompt, remote.partsOwner, {
       formats: remote.entry.inputFormats,
       inResults: remote.imagesInResults

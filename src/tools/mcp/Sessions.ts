@@ -12,7 +12,7 @@ import { Connections } from "../../connections/Connections.ts"
 import { Outbound } from "../../outbound/Outbound.ts"
 import { record, sessionsGivenUp } from "../../telemetry/metrics.ts"
 import { failureWith, McpFailure } from "./McpFailure.ts"
-import { openSession, type Session, withSession } from "./Session.ts"
+import type { Session } from "./Session.ts"
 import type { ServerCredential, TransportOptions } from "./transport.ts"
 
 /** Where an MCP server is, and with what it is asked. */
@@ -20,6 +20,9 @@ export interface McpServer {
   readonly url: string
   readonly connectionId?: string
 }
+
+/** The SDK, loaded by whoever first asks a server: with its schemas it is seven megabytes. */
+const sdk = Effect.promise(() => import("./Session.ts"))
 
 class Place extends Data.Class<{
   readonly workspace: string
@@ -131,10 +134,13 @@ const make = Effect.fn("Sessions.make")(function* (perWorkspace: number) {
     const { connectionId, toolsetId, url, workspace } = place
     const tell = (what: Change) =>
       listener(workspace, toolsetId, { url, ...(connectionId !== undefined && { connectionId }) }, what)
-    return openSession(optionsOf(workspace, place), {
-      onToolsChanged: () => tell("announced"),
-      onWanted: (wanted) => tell({ wanted })
-    }).pipe(
+    return sdk.pipe(
+      Effect.flatMap(({ openSession }) =>
+        openSession(optionsOf(workspace, place), {
+          onToolsChanged: () => tell("announced"),
+          onWanted: (wanted) => tell({ wanted })
+        })
+      ),
       Effect.tap(() => Effect.sync(() => tell("opened"))),
       Effect.mapError((failure) => failureWith(failure, { opening: true }))
     )
@@ -184,7 +190,8 @@ const make = Effect.fn("Sessions.make")(function* (perWorkspace: number) {
         })
       )
     },
-    probe: (workspace, server, work) => withSession(optionsOf(workspace, server), work),
+    probe: (workspace, server, work) =>
+      Effect.flatMap(sdk, ({ withSession }) => withSession(optionsOf(workspace, server), work)),
     renew: (workspace, toolsetId, { connectionId, url }) =>
       Effect.scoped(
         Effect.flatMap(RcMap.get(workspaces, workspace), (held) =>

@@ -20,8 +20,8 @@ import { limits } from "../../domain/limits.ts"
 import type { FetchLimits } from "../../outbound/Outbound.ts"
 import type { Reach } from "../../domain/url.ts"
 import { hide } from "./hide.ts"
-import { noAnswer } from "./McpFailure.ts"
 import { refusalOf } from "./refusal.ts"
+import { noAnswer } from "./thrown.ts"
 
 /** A server that has answered ends its stream by itself, and the connection can be used again: given that much time. */
 const endMs = 1_000
