@@ -3,16 +3,32 @@
  * all is loaded and before anything is called often: a start, and a command that soon ends, would only pay for it.
  */
 import { flushCompileCache } from "node:module"
-import { getHeapStatistics, setFlagsFromString } from "node:v8"
+import { getHeapSpaceStatistics, getHeapStatistics, setFlagsFromString } from "node:v8"
 import { threadCpuMs } from "../threadCpu.ts"
 
 // Before the flags: V8 does not take at the next start what was compiled with other ones.
 flushCompileCache()
 
-// The old generation is collected when it has grown by seven tenths. V8 waits longer: three hundred megabytes of
-// garbage for a hundred and twenty that live (docs/benchmarks.md). The memory goes to a young generation of twice the
-// size, which only who starts Node can set: the scripts of package.json, docker-compose.yml.
-setFlagsFromString("--heap-growing-percent=70")
+// The old generation is collected when it holds this much, or has grown by seven tenths where more lives in it. V8
+// waits longer: three hundred megabytes of garbage for a hundred and twenty that live (docs/benchmarks.md). The memory
+// goes to a young generation of twice the size, which only who starts Node can set: the scripts of package.json,
+// docker-compose.yml. V8 has no setting for a size, so after each collection it is told a growth that leads there.
+const collectedAtBytes = 140 * 1024 * 1024
+const growth = { leastPercent: 70, mostPercent: 120 }
+
+/** Told before the next collection: `liveBytes` are what the last one left. */
+const growFrom = (liveBytes: number) => {
+  const percent = (collectedAtBytes / liveBytes - 1) * 100
+  const within = Math.min(growth.mostPercent, Math.max(growth.leastPercent, Math.round(percent)))
+  setFlagsFromString(`--heap-growing-percent=${within}`)
+}
+
+const oldGenerationBytes = () =>
+  getHeapSpaceStatistics()
+    .filter(({ space_name }) => !space_name.startsWith("new_"))
+    .reduce((sum, { space_used_size }) => sum + space_used_size, 0)
+
+growFrom(oldGenerationBytes())
 
 // The young generation grows sixfold at a time. V8 makes it as small as a megabyte while little happens, and then
 // doubles it each time that as much as it holds has survived, which takes a busy server seconds and some fifty
@@ -53,10 +69,12 @@ const optimizeAfter = (calls: number, callsAfterUpdate: number) => {
 // calls a function too seldom to repay its compilation. The compiler would then take as much CPU as the node itself,
 // from other nodes and from the database too, so V8's defaults stay. They stay as well where Node cannot tell what a
 // thread has used.
-let before = { at: performance.now(), cpuMs: threadCpuMs() ?? 0 }
+let before = { at: performance.now(), cpuMs: threadCpuMs() ?? 0, oldBytes: oldGenerationBytes() }
 let eager = false
 setInterval(() => {
-  const now = { at: performance.now(), cpuMs: threadCpuMs() ?? 0 }
+  const now = { at: performance.now(), cpuMs: threadCpuMs() ?? 0, oldBytes: oldGenerationBytes() }
+  // Less than a second ago: there was a collection between.
+  if (now.oldBytes < before.oldBytes) growFrom(now.oldBytes)
   const busy = now.cpuMs - before.cpuMs > eagerShare * (now.at - before.at)
   before = now
   if (busy === eager) return

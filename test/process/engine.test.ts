@@ -59,6 +59,27 @@ describe("the engine", () => {
     assert.strictEqual(/completed optimizing.*<JSFunction work\b.*TURBOFAN/.test(stdout), last > 0.5)
   })
 
+  it("lets the old generation grow to 140 MiB, by 70 to 120 %, and reckons anew after each collection", async () => {
+    // MiB in the old generation at the start and at each look. It holds less only after a collection.
+    const program = `
+      import v8 from "node:v8"
+      import { syncBuiltinESMExports } from "node:module"
+      const sizes = [50, 50, 90, 80, 130, 100]
+      const told = []
+      v8.getHeapSpaceStatistics = () => [
+        { space_name: "new_space", space_used_size: 2 ** 30 },
+        { space_name: "old_space", space_used_size: (sizes.shift() ?? 200) * 2 ** 20 }
+      ]
+      v8.setFlagsFromString = (flag) => told.push(flag)
+      syncBuiltinESMExports()
+      await import(${JSON.stringify(engineUrl.href)})
+      while (sizes.length > 0) await new Promise((wake) => setTimeout(wake, 50))
+      console.log(told.filter((flag) => flag.startsWith("--heap-growing-percent=")).join(" "))
+      process.exit()`
+    const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program])
+    assert.strictEqual(stdout.trim(), [120, 75, 70].map((percent) => `--heap-growing-percent=${percent}`).join(" "))
+  })
+
   it("runs on a Node that cannot tell what a thread has used", async () => {
     const program = `delete process.threadCpuUsage
       await import(${JSON.stringify(engineUrl.href)})
