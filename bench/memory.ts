@@ -1,6 +1,6 @@
 /**
- * `node bench/memory.ts`: the resident memory of a node at work, every thread a new one, and at rest after it. The node
- * is compiled already, as an image's is (`npm run compile`).
+ * `node bench/memory.ts`: the resident memory of a node at work, every thread a new one, and at rest after it. A node
+ * that was started and stopped before has compiled it, as an image's build does (`npm run compile`).
  *
  *   --minutes 10   --clients 64   --rest 60    seconds after it   --node="--max-semi-space-size=8"    flags of the
  *   server's Node --snapshot     what the heap holds in the end, by constructor     --write
@@ -51,7 +51,7 @@ try {
       agents: clients,
       flags: ["--inspect=127.0.0.1:0", ...values.node.split(" ").filter((flag) => flag !== "")]
     })
-  // Whoever starts first after a change compiles, and keeps the compiler of TypeScript in memory to its end.
+  // A start writes what it has compiled before it serves. It keeps the compiler of TypeScript in memory to its end.
   const first = await start()
   await first.stop()
   const system = await start()

@@ -1,6 +1,6 @@
 /**
- * `npm run compile`: loads what a node runs, so that Node keeps it compiled. An image does it once, and no start of it
- * compiles, or has the compiler of TypeScript in memory, some 26 MiB. It is JavaScript, as compiled.mjs is.
+ * `npm run compile`: loads what a node runs, so that Node keeps it compiled. An image does it once, and no node of it has
+ * the compiler of TypeScript in memory, some 25 MiB. It is JavaScript, as compiled.mjs is.
  */
 import { refused } from "./lacking.mjs"
 
@@ -10,9 +10,9 @@ if (!refused()) {
   await import("./serve.ts")
   await import("./node.ts")
   await import("../main.ts")
-  // What a node loads with the first server of tools and the first real model.
+  // A node loads it after engine.ts, and compiles it then: V8 takes nothing that was compiled with other flags. What is
+  // kept of it is TypeScript without its types.
   await import("../tools/mcp/Session.ts")
-  for (const provider of ["anthropic", "google", "openai", "openai-compatible"]) await import(`@ai-sdk/${provider}`)
-  // Last, as in a node: with its settings V8 would compile for other ones than a start asks for.
+  // Last: it has Node write what it keeps, and then changes V8's flags.
   await import("./engine.ts")
 }

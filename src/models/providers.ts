@@ -39,10 +39,12 @@ export const toRemote = (
         // Nothing is kept at the provider: reasoning comes back encrypted, and goes back with the history.
         providerOptions: { openai: { store: false } },
         imagesInResults: api !== "chat",
-        connect: async (fetch) => {
+        load: async () => {
           const { createOpenAI } = await import("@ai-sdk/openai")
-          const made = createOpenAI({ ...settings, fetch })
-          return api === "chat" ? made.chat(name) : made.responses(name)
+          return (fetch) => {
+            const made = createOpenAI({ ...settings, fetch })
+            return api === "chat" ? made.chat(name) : made.responses(name)
+          }
         }
       }
     }
@@ -53,13 +55,14 @@ export const toRemote = (
         // A thread's prompt grows at its end: without the mark, all of it is paid in full at each sample.
         providerOptions: { anthropic: { cacheControl: { type: "ephemeral" } } },
         imagesInResults: true,
-        connect: async (fetch, maxOutputTokens) => {
+        load: async () => {
           const { createAnthropic } = await import("@ai-sdk/anthropic")
-          return createAnthropic({
-            apiKey,
-            baseURL: baseUrl ?? providerUrls.anthropic,
-            fetch: fetchWithinTokens(fetch, maxOutputTokens)
-          })(name)
+          return (fetch, maxOutputTokens) =>
+            createAnthropic({
+              apiKey,
+              baseURL: baseUrl ?? providerUrls.anthropic,
+              fetch: fetchWithinTokens(fetch, maxOutputTokens)
+            })(name)
         }
       }
     case "google":
@@ -68,9 +71,9 @@ export const toRemote = (
         partsOwner: `google:${provider}`,
         providerOptions: {},
         imagesInResults: true,
-        connect: async (fetch) => {
+        load: async () => {
           const { createGoogle } = await import("@ai-sdk/google")
-          return createGoogle({ apiKey, baseURL: baseUrl ?? providerUrls.google, fetch })(name)
+          return (fetch) => createGoogle({ apiKey, baseURL: baseUrl ?? providerUrls.google, fetch })(name)
         }
       }
     case "openai-compatible":
@@ -79,16 +82,17 @@ export const toRemote = (
         partsOwner: `openai-compatible:${provider}`,
         providerOptions: {},
         imagesInResults: false,
-        connect: async (fetch) => {
+        load: async () => {
           const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible")
-          return createOpenAICompatible({
-            // Metadata is filed under it, and names with dots or dashes would be filed elsewhere.
-            name: "compatible",
-            baseURL: baseUrl ?? "",
-            includeUsage: true,
-            fetch,
-            ...(apiKey === "" ? {} : { apiKey })
-          }).chatModel(name)
+          return (fetch) =>
+            createOpenAICompatible({
+              // Metadata is filed under it, and names with dots or dashes would be filed elsewhere.
+              name: "compatible",
+              baseURL: baseUrl ?? "",
+              includeUsage: true,
+              fetch,
+              ...(apiKey === "" ? {} : { apiKey })
+            }).chatModel(name)
         }
       }
   }

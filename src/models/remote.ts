@@ -23,6 +23,7 @@ import { toConversation, toTools } from "./conversation.ts"
 import { withCost } from "./cost.ts"
 import { formatsIn, imageFormatFailure, refusedFormats } from "./images.ts"
 import type { ModelSettings } from "../domain/modelSettings.ts"
+import { loadedLater } from "../loading.ts"
 import { type ModelCall, type ModelEntry, ModelFailure, type ModelReply, type SampleRequest } from "./Model.ts"
 import {
   type ProviderRequest,
@@ -38,6 +39,9 @@ import { reportedUsage } from "./reportedUsage.ts"
 import { fromProviderName } from "./toolNames.ts"
 import { makeWatchdog, type Watchdog } from "./watchdog.ts"
 
+/** Makes a package's model over the given fetch, for a response of at most so many tokens, thoughts and all. */
+export type Connect = (fetch: typeof globalThis.fetch, maxOutputTokens: number | undefined) => LanguageModelV4
+
 export interface RemoteModel {
   readonly entry: ModelEntry
   /** Whose parts may go back to it (P1): kind, endpoint and name of the provider. */
@@ -45,8 +49,8 @@ export interface RemoteModel {
   readonly providerOptions: SharedV4ProviderOptions
   /** Its package sends the images of a result as images; others would write their bytes as text. */
   readonly imagesInResults: boolean
-  /** Makes the package's model over the given fetch, for a response of at most so many tokens, thoughts and all. */
-  readonly connect: (fetch: typeof globalThis.fetch, maxOutputTokens: number | undefined) => Promise<LanguageModelV4>
+  /** Loads the package. */
+  readonly load: () => Promise<Connect>
 }
 
 const failing = (
@@ -144,7 +148,7 @@ const settingsFor = (
 
 /** Reads one response to its end, into `heard`. Rejects with whatever went wrong. */
 const hear = async (
-  remote: RemoteModel,
+  remote: RemoteModel & { readonly connect: Connect },
   { prompt, settings }: SampleRequest,
   { fetch, signal }: Watchdog,
   heard: Heard,
@@ -152,8 +156,7 @@ const hear = async (
 ) => {
   const tools = toTools(prompt)
   const known = settingsFor(remote.entry, settings)
-  const model = await remote.connect(fetch, known.maxOutputTokens)
-  const { stream } = await model.doStream({
+  const { stream } = await remote.connect(fetch, known.maxOutputTokens).doStream({
     prompt: toConversation(prompt, remote.partsOwner, {
       formats: remote.entry.inputFormats,
       inResults: remote.imagesInResults
@@ -215,8 +218,20 @@ const brokenBy = (error: unknown, heard: Heard, request: ProviderRequest): Model
 }
 
 export const remoteBackend = (remote: RemoteModel, idleTimeoutMs: number): Backend => {
+  const loaded = loadedLater(
+    `the package of ${remote.entry.id}`,
+    remote.load,
+    () =>
+      new ModelFailure({
+        code: "model_unavailable",
+        text: "this node could not load the package of the model's provider",
+        transient: false,
+        unavailable: true
+      })
+  )
   const sample = Effect.fn("Models.sample")(function* (request: SampleRequest) {
     yield* Effect.annotateCurrentSpan({ "gen_ai.request.model": request.modelId })
+    const connect = yield* loaded
     const clock = yield* Clock.Clock
     const start = clock.currentTimeMillisUnsafe()
     const { id, inputFormats } = remote.entry
@@ -246,7 +261,7 @@ export const remoteBackend = (remote: RemoteModel, idleTimeoutMs: number): Backe
           request.onText(text)
         }
         try {
-          return await hear(remote, request, watchdog, heard, onText)
+          return await hear({ ...remote, connect }, request, watchdog, heard, onText)
         } catch (error) {
           const silence = `the provider sent nothing for ${idleTimeoutMs} ms`
           if (!watchdog.answered()) throw watchdog.silent() ? failing("model_overloaded", silence, true) : error

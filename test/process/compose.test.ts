@@ -180,7 +180,7 @@ describe("the image of a node", () => {
       }
       const page = await fetch(`${base}/console`)
       assert.deepStrictEqual([page.status, page.headers.get("content-type")], [200, "text/html; charset=utf-8"])
-      await server.end()
+      assert.strictEqual(await server.end(), 0)
       assert.deepStrictEqual(new Set(await kept()), new Set(compiled))
     } finally {
       await server.end()

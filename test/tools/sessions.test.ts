@@ -59,3 +59,33 @@ it("makes room for another by giving up the oldest, which its user keeps to the 
     await Promise.all(servers.map((one) => one.close()))
   }
 })
+
+it("asks the next time where the SDK could not be loaded, and says that nothing was asked", async () => {
+  const mcp = await startMcpServer()
+  let loads = 0
+  try {
+    const [first, second] = await server.runtime.runPromise(
+      Effect.gen(function* () {
+        const sessions = yield* Sessions
+        const toolsetId = freshId("toolset")
+        const list = sessions.use(server.workspaces.alpha, toolsetId, { url: mcp.url }, (session) => session.list)
+        return [yield* Effect.flip(list), yield* list] as const
+      }).pipe(
+        Effect.provide(
+          Sessions.layerOf(1, () =>
+            loads++ === 0
+              ? Promise.reject(new Error("Cannot find module /troupe/x"))
+              : import("../../src/tools/mcp/Session.ts")
+          )
+        )
+      )
+    )
+    assert.deepStrictEqual(
+      [first.reason, first.message],
+      ["unasked", "this node could not load what it asks tool servers with"]
+    )
+    assert.strictEqual(second.offers.length, 11)
+  } finally {
+    await mcp.close()
+  }
+})

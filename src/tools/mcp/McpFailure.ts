@@ -1,4 +1,7 @@
-/** Why an MCP server brought no result: one type for all reasons. `thrown.ts` makes it of what was thrown. */
+/**
+ * Why an MCP server brought no result: one type for all reasons. It imports nothing of the SDK, which a node without
+ * tool servers does not load; `thrown.ts` makes it of what the SDK throws.
+ */
 import { Data } from "effect"
 
 export type McpReason =

@@ -9,6 +9,7 @@
  */
 import { Context, Data, Effect, Layer, RcMap, Redacted } from "effect"
 import { Connections } from "../../connections/Connections.ts"
+import { loadedLater } from "../../loading.ts"
 import { Outbound } from "../../outbound/Outbound.ts"
 import { record, sessionsGivenUp } from "../../telemetry/metrics.ts"
 import { failureWith, McpFailure } from "./McpFailure.ts"
@@ -20,9 +21,6 @@ export interface McpServer {
   readonly url: string
   readonly connectionId?: string
 }
-
-/** The SDK, loaded by whoever first asks a server: with its schemas it is seven megabytes. */
-const sdk = Effect.promise(() => import("./Session.ts"))
 
 class Place extends Data.Class<{
   readonly workspace: string
@@ -37,6 +35,9 @@ class Place extends Data.Class<{
  */
 export type Change = "opened" | "announced" | { readonly wanted: string }
 export type OnChange = (workspace: string, toolsetId: string, server: McpServer, what: Change) => void
+
+/** Session.ts, and with it the SDK of MCP and its schemas: seven megabytes, for nodes that have tool servers only. */
+export type LoadSession = () => Promise<Pick<typeof import("./Session.ts"), "openSession" | "withSession">>
 
 export class Sessions extends Context.Service<
   Sessions,
@@ -60,10 +61,10 @@ export class Sessions extends Context.Service<
     readonly onChange: (listener: OnChange) => void
   }
 >()("troupe/tools/mcp/Sessions") {
-  static readonly layerOf = (perWorkspace: number) =>
+  static readonly layerOf = (perWorkspace: number, load: LoadSession = () => import("./Session.ts")) =>
     Layer.effect(
       Sessions,
-      Effect.suspend(() => make(perWorkspace))
+      Effect.suspend(() => make(perWorkspace, load))
     )
   static readonly layer = Sessions.layerOf(256)
 }
@@ -93,7 +94,12 @@ const closedTogether = <K, A, E, R>(map: Effect.Effect<RcMap.RcMap<K, A, E>, nev
     )
   )
 
-const make = Effect.fn("Sessions.make")(function* (perWorkspace: number) {
+const make = Effect.fn("Sessions.make")(function* (perWorkspace: number, load: LoadSession) {
+  const loaded = loadedLater(
+    "the SDK of MCP",
+    load,
+    () => new McpFailure({ reason: "unasked", message: "this node could not load what it asks tool servers with" })
+  )
   const connections = yield* Connections
   const outbound = yield* Outbound
   let listener: OnChange = () => {}
@@ -134,7 +140,7 @@ const make = Effect.fn("Sessions.make")(function* (perWorkspace: number) {
     const { connectionId, toolsetId, url, workspace } = place
     const tell = (what: Change) =>
       listener(workspace, toolsetId, { url, ...(connectionId !== undefined && { connectionId }) }, what)
-    return sdk.pipe(
+    return loaded.pipe(
       Effect.flatMap(({ openSession }) =>
         openSession(optionsOf(workspace, place), {
           onToolsChanged: () => tell("announced"),
@@ -191,7 +197,7 @@ const make = Effect.fn("Sessions.make")(function* (perWorkspace: number) {
       )
     },
     probe: (workspace, server, work) =>
-      Effect.flatMap(sdk, ({ withSession }) => withSession(optionsOf(workspace, server), work)),
+      Effect.flatMap(loaded, ({ withSession }) => withSession(optionsOf(workspace, server), work)),
     renew: (workspace, toolsetId, { connectionId, url }) =>
       Effect.scoped(
         Effect.flatMap(RcMap.get(workspaces, workspace), (held) =>

@@ -1,4 +1,4 @@
-/** Of what the SDK, the guarded client and the protocol throw: why an MCP server brought no result. */
+/** Makes an McpFailure of what the SDK, the guarded client or the protocol throws. Only Session.ts leads here. */
 import {
   OAuthClientFlowError,
   ProtocolError,
