@@ -62,8 +62,8 @@ const refuseSlow = (socket: Socket) => {
 /**
  * An answer whose body, where it is one text, Node writes in one piece with its head. Effect's server has Node hold
  * each answer to its Content-Length, and then the end is a piece of its own, which the kernel has to gather. A body
- * that comes whole was measured when its head was made. An answer must not name a Content-Length
- * of its own: nothing would compare it with the body.
+ * that comes whole was measured when its head was made. An answer must not name a Content-Length of its own: nothing
+ * would compare it with the body.
  */
 class Answer extends ServerResponse {
   override end(...given: ReadonlyArray<unknown>): this {
