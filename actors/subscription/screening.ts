@@ -12,7 +12,9 @@ import { sibling } from "../../src/domain/ids.ts"
 import type { Screen } from "../../src/domain/subscription.ts"
 import { Models, type ModelFailure, type Prompt } from "../../src/models/Model.ts"
 import { pricesOf } from "../../src/models/prices.ts"
+import type { Snapshot } from "../../machines/subscription/chart.ts"
 import type { AttemptFailure } from "../../machines/subscription/commands.ts"
+import type { ActorView } from "../Kind.ts"
 import type { Used } from "./requests.ts"
 
 export interface Screened {
@@ -59,13 +61,13 @@ export const makeScreen = Effect.gen(function* () {
   })
 
   return Effect.fnUntraced(function* (
-    workspace: string,
-    id: string,
+    being: ActorView<Snapshot>,
     look: number,
     agent: AgentView,
     { instructions, model }: Screen,
     text: string
   ) {
+    const { id, workspace } = being.ref
     const [modelId] = models.resolve(model)
     if (modelId === undefined) return refusal("model_unavailable", "No model is available for the screen.")
     const price = prices.of(modelId)
@@ -109,6 +111,7 @@ export const makeScreen = Effect.gen(function* () {
     }
     return yield* budgets.during(
       reservation,
+      () => being.snapshot.context.look?.number !== look,
       Effect.flatMap(budgets.reserve(reservation), (verdict) =>
         verdict === "reserved" ? call : overBudget(workspace, agent)
       )

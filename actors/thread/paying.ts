@@ -7,6 +7,7 @@ import type { Snapshot } from "../../machines/thread/chart.ts"
 import type { Turn } from "../../machines/thread/context.ts"
 import type { Unreachable } from "../Actor.ts"
 import type { ActorView } from "../Kind.ts"
+import { isTold } from "./settling.ts"
 import { costOfThread, payerOf, spendingThreads } from "./settings.ts"
 
 export interface Paying {
@@ -85,6 +86,7 @@ export const makePaying = ({ budgets, isCapped, needed, prices }: Paying) => {
         const id = priced.id()
         return budgets.during(
           { workspace: being.ref.workspace, id },
+          () => isTold(being.snapshot, id),
           Effect.andThen(setAside(being, turn, priced, id), call)
         )
       }

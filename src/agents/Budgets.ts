@@ -15,11 +15,13 @@
  * B5. Calls share statements, and nobody's fails for another's.
  * B6. A thread that others asked for is born with what the tightest maxCost of theirs leaves (`left`), and keeps it as
  *     its own.
+ * B7. What tells of a call's outcome may be appended before its reservation has come in. The node that called removes
+ *     it then, behind whatever it was still setting aside; a node that dies before that leaves it to B3.
  */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schedule } from "effect"
 import { hash } from "node:crypto"
 import { apart } from "../database/apart.ts"
-import { batched } from "../database/batches.ts"
+import { type Batched, batched } from "../database/batches.ts"
 import { Database, DatabaseUnavailable, isUnavailable } from "../database/Database.ts"
 import { floats, texts, uuids } from "../database/parameters.ts"
 import { fromBytes, toUuid } from "../domain/ids.ts"
@@ -53,9 +55,13 @@ export class Budgets extends Context.Service<
       workspace: string,
       threadIds: ReadonlyArray<string>
     ) => Effect.Effect<number | undefined, DatabaseUnavailable>
-    /** The work that a reservation is for: while it runs here, that does not become overdue. */
+    /**
+     * The work that a reservation is for: while it runs here, that does not become overdue. B7: `isTold` is asked at its
+     * end, whether what the journal has of the actor is past the call.
+     */
     readonly during: <A, E, R>(
       call: Pick<Reserving, "id" | "workspace">,
+      isTold: () => boolean,
       work: Effect.Effect<A, E, R>
     ) => Effect.Effect<A, E, R>
     /** Keeps the reservations of what runs here young: how many were older than five minutes. */
@@ -108,6 +114,10 @@ const young = `update reservations set created_at = now() where ctid = any (arra
   select r.ctid from unnest($1::uuid[], $2::uuid[]) as l (workspace, id) join reservations r using (workspace, id)
     where r.created_at < now() - interval '5 minutes' for update of r skip locked)) returning id`
 
+// B7. Whatever was set aside for a call that has been told of: nobody makes that call again.
+const late = `delete from reservations r using unnest($1::uuid[], $2::uuid[]) as l (workspace, id)
+  where r.workspace = l.workspace and r.id = l.id`
+
 // A thread's cost as `reserve_costs` reads it: what its questions cost before their results are in is in thread_spend
 // only, what it had cost before it had a cap in its head.
 const least = `select min((readable(h.attributes) ->> 'maxCost')::float8 - greatest(s.amount,
@@ -118,10 +128,21 @@ const least = `select min((readable(h.attributes) ->> 'maxCost')::float8 - great
 
 const verdicts: ReadonlyArray<BudgetVerdict> = ["reserved", "budget_exceeded", "thread_cost_exceeded"]
 
+/** Tells those whose statement has failed. */
+const failing =
+  (operation: string) =>
+  <A, B>(requests: ReadonlyArray<Batched<A, B, DatabaseUnavailable>>, cause: unknown) => {
+    const failed = isUnavailable(cause) ? Effect.fail(new DatabaseUnavailable({ operation, cause })) : Effect.die(cause)
+    for (const { answer } of requests) answer(failed)
+  }
+
 const make = Effect.gen(function* () {
   const database = yield* Database
 
-  const reserve = batched<Reserving, BudgetVerdict, DatabaseUnavailable>({
+  /** B7. By its id: done as soon as nobody sets it aside any more. */
+  const underWay = new Map<string, PromiseWithResolvers<void>>()
+
+  const ask = batched<Reserving, BudgetVerdict, DatabaseUnavailable>({
     max: 500,
     lanes: 1,
     // B5.
@@ -149,16 +170,43 @@ const make = Effect.gen(function* () {
           }
           return []
         },
-        (failed, cause) => {
-          for (const { answer } of failed)
-            answer(
-              isUnavailable(cause)
-                ? Effect.fail(new DatabaseUnavailable({ operation: "budgets.reserve", cause }))
-                : Effect.die(cause)
-            )
+        failing("budgets.reserve")
+      ).finally(() => {
+        for (const { item } of all) {
+          underWay.get(item.id)?.resolve()
+          underWay.delete(item.id)
         }
+      })
+  })
+  const reserve = (call: Reserving) =>
+    Effect.suspend(() => {
+      underWay.set(call.id, Promise.withResolvers())
+      return ask(call)
+    })
+
+  const remove = batched<Pick<Reserving, "id" | "workspace">, void, DatabaseUnavailable>({
+    max: 500,
+    lanes: 1,
+    run: (all) =>
+      apart(
+        all,
+        async (requests) => {
+          const calls = requests.map(({ item }) => item)
+          const values = [uuids(calls, ({ workspace }) => workspace), uuids(calls, ({ id }) => id)]
+          await database.query({ name: "remove_late_reservations", text: late, values })
+          for (const { answer } of requests) answer(Effect.void)
+          return []
+        },
+        failing("budgets.remove")
       )
   })
+  /** B7. What the database cannot be asked for within a minute is left to B3. */
+  const removeLate = (call: Pick<Reserving, "id" | "workspace">) =>
+    Effect.promise(() => underWay.get(call.id)?.promise ?? Promise.resolve()).pipe(
+      Effect.andThen(remove(call)),
+      Effect.retry({ schedule: Schedule.spaced("1 second"), times: 60 }),
+      Effect.ignoreCause({ log: true, message: "what was set aside for a call that is over could not be removed" })
+    )
 
   /** By its id: the workspace of what runs. */
   const live = new Map<string, string>()
@@ -187,11 +235,15 @@ const make = Effect.gen(function* () {
         // By its digits: of the largest double neither the billionfold nor PostgreSQL's numeric is a double.
         ([row]) => (typeof row?.rest === "number" ? Number(row.rest.toFixed(9)) : undefined)
       ),
-    during: ({ id, workspace }, work) =>
+    during: (call, isTold, work) =>
       Effect.acquireUseRelease(
-        Effect.sync(() => live.set(id, workspace)),
+        Effect.sync(() => live.set(call.id, call.workspace)),
         () => work,
-        () => Effect.sync(() => live.delete(id))
+        () =>
+          Effect.suspend(() => {
+            live.delete(call.id)
+            return isTold() ? Effect.forkDetach(removeLate(call)) : Effect.void
+          })
       ),
     keep
   })

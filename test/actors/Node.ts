@@ -129,7 +129,7 @@ export const startNode = Effect.fnUntraced(function* (
       prompts,
       tools,
       perform: makePerform({
-        budgets: { reserve: () => Effect.succeed("reserved"), during: (_, work) => work },
+        budgets: { reserve: () => Effect.succeed("reserved"), during: (_, __, work) => work },
         isCapped: () => Effect.succeed(false),
         bus,
         images: { bytesOf: () => Effect.succeed(0), load: () => Effect.succeed(new Map()) },

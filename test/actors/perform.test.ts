@@ -51,7 +51,7 @@ const performing = Effect.fnUntraced(function* (
   const { sample = () => Effect.die("no model was to be asked"), ...rest } = more
   const perform = makePerform({
     bus,
-    budgets: { reserve: () => Effect.succeed("reserved"), during: (_, work) => work },
+    budgets: { reserve: () => Effect.succeed("reserved"), during: (_, __, work) => work },
     isCapped: () => Effect.succeed(false),
     prompts: new Prompts(limits, () => Effect.succeed(emptyLog)),
     images: { bytesOf: () => Effect.succeed(0), load: () => Effect.succeed(new Map()) },
