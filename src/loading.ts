@@ -1,17 +1,29 @@
 /** Parts of the program that only some nodes need: loaded when first asked for, not with all else. */
 import { Effect } from "effect"
+import { findPackageJSON } from "node:module"
 
 /**
- * What `load` imports, or `failure` where a file is gone or is of another version now. The log has the cause. The next
- * use tries again, but Node remembers most imports that failed: then only a new process heals it.
+ * What `load` imports of a package, or `failure` where a file is gone since the node has started: a node without the
+ * package throws here, before it serves anybody. The log has the cause. The next use tries again, but Node remembers
+ * most imports that failed: then only a new process heals it.
  */
-export const loadedLater = <A, E>(what: string, load: () => Promise<A>, failure: () => E): Effect.Effect<A, E> =>
-  Effect.tryPromise({ try: load, catch: (cause) => cause }).pipe(
+export const loadedLater = <A, E>(
+  packageName: string,
+  load: () => Promise<A>,
+  failure: () => E
+): Effect.Effect<A, E> => {
+  try {
+    findPackageJSON(packageName, import.meta.url)
+  } catch (cause) {
+    throw new Error(`The package ${packageName} is not installed: run npm ci again.`, { cause })
+  }
+  return Effect.tryPromise({ try: load, catch: (cause) => cause }).pipe(
     Effect.tapError((cause) =>
       Effect.logError(
-        `${what} could not be loaded: see that the installation is whole, and start this node anew`,
+        `${packageName} could not be loaded: see that the installation is whole, and start this node anew`,
         cause
       )
     ),
     Effect.mapError(failure)
   )
+}

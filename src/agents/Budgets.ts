@@ -56,8 +56,8 @@ export class Budgets extends Context.Service<
       threadIds: ReadonlyArray<string>
     ) => Effect.Effect<number | undefined, DatabaseUnavailable>
     /**
-     * The work that a reservation is for: while it runs here, that does not become overdue. B7: `isTold` is asked at its
-     * end, whether what the journal has of the actor is past the call.
+     * The work that a reservation is for: while it runs here, that does not become overdue. `isTold` is asked at its
+     * end, whether what the journal has of the actor is past the call (B7).
      */
     readonly during: <A, E, R>(
       call: Pick<Reserving, "id" | "workspace">,
@@ -138,6 +138,7 @@ const failing =
 
 const make = Effect.gen(function* () {
   const database = yield* Database
+  const scope = yield* Effect.scope
 
   /** B7. By its id: done as soon as nobody sets it aside any more. */
   const underWay = new Map<string, PromiseWithResolvers<void>>()
@@ -242,7 +243,7 @@ const make = Effect.gen(function* () {
         () =>
           Effect.suspend(() => {
             live.delete(call.id)
-            return isTold() ? Effect.forkDetach(removeLate(call)) : Effect.void
+            return isTold() ? Effect.forkIn(removeLate(call), scope) : Effect.void
           })
       ),
     keep

@@ -1,12 +1,29 @@
 /**
- * `npm run compile`: loads what a node runs, so that Node keeps it compiled. An image does it once, and no node of it has
- * the compiler of TypeScript in memory, some 25 MiB. It is JavaScript, as compiled.mjs is.
+ * `npm run compile`: loads what a node and the commands of its operator run, so that Node keeps it compiled. An image does
+ * it once, and no node of it has the compiler of TypeScript in the memory of its main thread, some 25 MiB. It is
+ * JavaScript, as compiled.mjs is.
  */
+import { accessSync, constants } from "node:fs"
+import { getCompileCacheDir } from "node:module"
 import { refused } from "./lacking.mjs"
+
+/** Where Node keeps it; undefined where it cannot. */
+const folder = () => {
+  try {
+    const found = getCompileCacheDir()
+    if (found !== undefined) accessSync(found, constants.W_OK)
+    return found
+  } catch {
+    return undefined
+  }
+}
 
 if (!refused()) {
   await import("./compiled.mjs")
   await import("./commands.ts")
+  await import("./keys.ts")
+  await import("./doctor.ts")
+  await import("./migrate.ts")
   await import("./serve.ts")
   await import("./node.ts")
   await import("../main.ts")
@@ -15,4 +32,12 @@ if (!refused()) {
   await import("../tools/mcp/Session.ts")
   // Last: it has Node write what it keeps, and then changes V8's flags.
   await import("./engine.ts")
+  const kept = folder()
+  if (kept !== undefined) console.log(`Compiled into ${kept}.`)
+  else {
+    process.exitCode = 1
+    console.error(
+      "Nothing was kept: this user cannot write node_modules/.cache/troupe, or Node's compile cache is off."
+    )
+  }
 }

@@ -39,6 +39,7 @@ export const toRemote = (
         // Nothing is kept at the provider: reasoning comes back encrypted, and goes back with the history.
         providerOptions: { openai: { store: false } },
         imagesInResults: api !== "chat",
+        packageName: "@ai-sdk/openai",
         load: async () => {
           const { createOpenAI } = await import("@ai-sdk/openai")
           return (fetch) => {
@@ -55,6 +56,7 @@ export const toRemote = (
         // A thread's prompt grows at its end: without the mark, all of it is paid in full at each sample.
         providerOptions: { anthropic: { cacheControl: { type: "ephemeral" } } },
         imagesInResults: true,
+        packageName: "@ai-sdk/anthropic",
         load: async () => {
           const { createAnthropic } = await import("@ai-sdk/anthropic")
           return (fetch, maxOutputTokens) =>
@@ -71,6 +73,7 @@ export const toRemote = (
         partsOwner: `google:${provider}`,
         providerOptions: {},
         imagesInResults: true,
+        packageName: "@ai-sdk/google",
         load: async () => {
           const { createGoogle } = await import("@ai-sdk/google")
           return (fetch) => createGoogle({ apiKey, baseURL: baseUrl ?? providerUrls.google, fetch })(name)
@@ -82,6 +85,7 @@ export const toRemote = (
         partsOwner: `openai-compatible:${provider}`,
         providerOptions: {},
         imagesInResults: false,
+        packageName: "@ai-sdk/openai-compatible",
         load: async () => {
           const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible")
           return (fetch) =>

@@ -49,7 +49,8 @@ export interface RemoteModel {
   readonly providerOptions: SharedV4ProviderOptions
   /** Its package sends the images of a result as images; others would write their bytes as text. */
   readonly imagesInResults: boolean
-  /** Loads the package. */
+  /** Of the AI SDK. */
+  readonly packageName: string
   readonly load: () => Promise<Connect>
 }
 
@@ -219,7 +220,7 @@ const brokenBy = (error: unknown, heard: Heard, request: ProviderRequest): Model
 
 export const remoteBackend = (remote: RemoteModel, idleTimeoutMs: number): Backend => {
   const loaded = loadedLater(
-    `the package of ${remote.entry.id}`,
+    remote.packageName,
     remote.load,
     () =>
       new ModelFailure({

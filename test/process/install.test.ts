@@ -3,10 +3,11 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { execFile, execFileSync } from "node:child_process"
 import { existsSync, readFileSync } from "node:fs"
-import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises"
+import { cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { delimiter, join, resolve } from "node:path"
 import { promisify } from "node:util"
+import { loadedLater } from "../../src/loading.ts"
 import { packaged } from "../../src/postgres/binaries.ts"
 import { elsewhere } from "../setup/elsewhere.ts"
 
@@ -206,5 +207,39 @@ describe("a start", () => {
       "npm has no PostgreSQL for freebsd-x64 that npm ci would install: " +
         "set TROUPE_DATABASE_URL to a PostgreSQL of your own."
     )
+  })
+
+  it("without a package that it loads later says which one, and how to get it", () => {
+    assert.throws(
+      () => loadedLater("@troupe/no-such-package", () => Promise.resolve(), String),
+      "The package @troupe/no-such-package is not installed: run npm ci again."
+    )
+  })
+})
+
+describe("npm run compile", () => {
+  const compile = (NODE_COMPILE_CACHE: string, off: object = {}) =>
+    outcome(process.execPath, ["src/cli/compileAhead.mjs"], {
+      cwd: project,
+      env: { ...process.env, NODE_COMPILE_CACHE, ...off }
+    })
+
+  it("says where it keeps what it compiled, and keeps it", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "troupe-compiled-"))
+    try {
+      const { code, said } = await compile(folder)
+      assert.strictEqual(code, 0, said)
+      assert.include(said, `Compiled into ${folder}`)
+      const [kept = assert.fail()] = await readdir(folder)
+      assert.isAbove((await readdir(join(folder, kept))).length, 1_000)
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
+  })
+
+  it("fails where Node keeps nothing", async () => {
+    const { code, said } = await compile("", { NODE_DISABLE_COMPILE_CACHE: "1" })
+    assert.strictEqual(code, 1, said)
+    assert.include(said, "Nothing was kept")
   })
 })

@@ -96,7 +96,7 @@ const closedTogether = <K, A, E, R>(map: Effect.Effect<RcMap.RcMap<K, A, E>, nev
 
 const make = Effect.fn("Sessions.make")(function* (perWorkspace: number, load: LoadSession) {
   const loaded = loadedLater(
-    "the SDK of MCP",
+    "@modelcontextprotocol/client",
     load,
     () => new McpFailure({ reason: "unasked", message: "this node could not load what it asks tool servers with" })
   )
