@@ -88,9 +88,6 @@ export const WebhooksHandlers = HttpApiBuilder.group(
     const active = Effect.fnUntraced(function* (workspace: string, id: string) {
       if (!(yield* found(workspace, id)).webhook.enabled) return yield* disabled
     })
-    /** Known to this node at once, to the others within a beat. */
-    const marked = (workspace: string) => Effect.sync(() => interest.mark(workspace))
-
     return handlers.handleAll({
       create: Effect.fnUntraced(function* ({ payload, request }) {
         const { principal, workspace } = yield* Caller
@@ -109,7 +106,7 @@ export const WebhooksHandlers = HttpApiBuilder.group(
           },
           sealedAnswer(request, "secret")
         )
-        yield* marked(workspace)
+        yield* interest.mark(workspace)
         return made
       }),
 
@@ -138,7 +135,7 @@ export const WebhooksHandlers = HttpApiBuilder.group(
           const patched = await patchWebhook(tx, workspace, params.webhookId, payload, fits, lease.now())
           return "refused" in patched ? refusalOf(patched) : patched
         })
-        yield* marked(workspace)
+        yield* interest.mark(workspace)
         return answer(patched)
       }),
 

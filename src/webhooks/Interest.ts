@@ -1,10 +1,12 @@
 /**
  * Which workspaces have an endpoint that wants to be told anything: read at the start, and again whenever the auth
- * revision was raised, so within a beat on every node. Where there is none an append has nothing more to write.
+ * revision was raised, so within a beat on every node. Where there is none an append has nothing more to write: so
+ * whoever makes an endpoint is answered when the other nodes have had that beat (`mark`), and misses nothing after it.
  */
 import { Context, Effect, Layer, Schedule, Stream } from "effect"
+import { sql } from "kysely"
 import { Database } from "../database/Database.ts"
-import { fromUuid } from "../domain/ids.ts"
+import { fromUuid, toUuid } from "../domain/ids.ts"
 import { Lease } from "../journal/Lease.ts"
 
 export class WebhookInterest extends Context.Service<
@@ -13,8 +15,8 @@ export class WebhookInterest extends Context.Service<
     readonly has: (workspace: string) => boolean
     /** Whether any workspace has one. */
     readonly any: () => boolean
-    /** An endpoint was made or changed by this node. */
-    readonly mark: (workspace: string) => void
+    /** An endpoint was made or changed by this node: done when every live node knows, or its lease has lapsed. */
+    readonly mark: (workspace: string) => Effect.Effect<void>
     /** Calls back when something may be due for sending; what it gives back ends that. */
     readonly onDue: (listener: () => void) => () => void
     readonly due: () => void
@@ -25,6 +27,9 @@ export class WebhookInterest extends Context.Service<
     Effect.suspend(() => make)
   )
 }
+
+/** How often a webhook that was made looks whether all nodes have heard of it, in milliseconds. */
+const lookMs = 50
 
 const make = Effect.gen(function* () {
   const database = yield* Database
@@ -55,6 +60,34 @@ const make = Effect.gen(function* () {
     Effect.orDie
   )
 
+  /** A node that has not beaten since. One that has reads what it did not know within the next milliseconds. */
+  const deaf = (since: Date) =>
+    database.run("webhooks.deaf", (db) =>
+      db
+        .selectFrom("nodes")
+        .select("incarnation")
+        .where("deadline", ">", sql<Date>`clock_timestamp()`)
+        .where("incarnation", "<>", toUuid(lease.incarnation()))
+        .where("beaten_at", "<=", since)
+        .limit(1)
+        .execute()
+    )
+
+  /** What the database cannot be asked is not waited for: the endpoint is there. */
+  const heard = Effect.gen(function* () {
+    const { rows } = yield* database.run("webhooks.now", (db) =>
+      sql<{ readonly now: Date }>`select clock_timestamp() as now`.execute(db)
+    )
+    const since = rows[0]?.now ?? new Date(lease.now())
+    if ((yield* deaf(since)).length === 0) return
+    while ((yield* deaf(since)).length > 0) yield* Effect.sleep(lookMs)
+    yield* Effect.sleep(lookMs)
+  }).pipe(
+    Effect.catchTag("DatabaseUnavailable", (cause) =>
+      Effect.logWarning("whether all nodes know of a webhook could not be read", cause)
+    )
+  )
+
   yield* refresh
   yield* lease.authChanges.pipe(
     Stream.runForEach(() => refresh),
@@ -64,10 +97,12 @@ const make = Effect.gen(function* () {
   return WebhookInterest.of({
     has: (workspace) => workspaces.size > 0 && workspaces.has(workspace),
     any: () => workspaces.size > 0,
-    mark: (workspace) => {
-      marked.add(workspace)
-      workspaces = new Set([...workspaces, workspace])
-    },
+    mark: (workspace) =>
+      Effect.suspend(() => {
+        marked.add(workspace)
+        workspaces = new Set([...workspaces, workspace])
+        return heard
+      }),
     onDue: (listener) => {
       listeners.add(listener)
       return () => listeners.delete(listener)
