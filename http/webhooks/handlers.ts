@@ -88,6 +88,7 @@ export const WebhooksHandlers = HttpApiBuilder.group(
     const active = Effect.fnUntraced(function* (workspace: string, id: string) {
       if (!(yield* found(workspace, id)).webhook.enabled) return yield* disabled
     })
+
     return handlers.handleAll({
       create: Effect.fnUntraced(function* ({ payload, request }) {
         const { principal, workspace } = yield* Caller
