@@ -239,6 +239,8 @@ export class Place implements Guest {
   isFirst = false
   /** It may have taken effect. */
   hasBegun = false
+  /** As `Start` of Kind.ts says. */
+  isOver = false
   private state: "outside" | "waiting" | "inside" = "outside"
   private proceed: (() => void) | undefined
   private readonly seat: Seat

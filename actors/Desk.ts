@@ -64,11 +64,11 @@ export class Desk<Request> {
     return this.seat?.queuedMs(since) ?? 0
   }
 
-  /** Ends a task: its job is stopped, its outcome forgotten. */
+  /** Ends a task of which the actor's log says that nobody wants it: its job is stopped, its outcome forgotten. */
   end(name: string) {
     const task = this.tasks.get(name)
-    this.tasks.delete(name)
-    if (task?.state === "running") task.fiber.interruptUnsafe()
+    if (task?.state === "running") task.place.isOver = true
+    this.forget(name)
   }
 
   /** Ends every task whose name begins so. */
@@ -76,10 +76,15 @@ export class Desk<Request> {
     for (const name of this.tasks.keys()) if (name.startsWith(prefix)) this.end(name)
   }
 
+  /** Stops what runs and forgets all: what is to be done yet, somebody else does. */
+  clear() {
+    for (const name of this.tasks.keys()) this.forget(name)
+  }
+
   /** Ends what stands in line and can as well be done elsewhere. */
   withhold() {
     for (const [name, task] of this.tasks)
-      if (task.state === "running" && task.repeatable && task.place.isWaiting) this.end(name)
+      if (task.state === "running" && task.repeatable && task.place.isWaiting) this.forget(name)
   }
 
   /** Aborts what runs, and forgets what has not begun; outcomes in hand stay. */
@@ -112,5 +117,11 @@ export class Desk<Request> {
   /** An outcome was taken. */
   taken(name: string) {
     if (this.tasks.get(name)?.state === "told") this.tasks.delete(name)
+  }
+
+  private forget(name: string) {
+    const task = this.tasks.get(name)
+    this.tasks.delete(name)
+    if (task?.state === "running") task.fiber.interruptUnsafe()
   }
 }

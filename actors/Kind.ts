@@ -42,6 +42,8 @@ export interface Start {
    * it.
    */
   readonly enter: (since: number, isFirst: boolean) => Effect.Effect<void> | undefined
+  /** The job was stopped, and nobody does it again: the actor's log is past it. */
+  readonly isOver: boolean
 }
 
 /** What the head keeps of a snapshot. */

@@ -84,7 +84,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
     // An append without an answer may have happened: the head that is known says nothing of what it began. Its jobs go
     // on.
     if (why === "unavailable") return obligations.owe(actor, { held: true })
-    if (why === "drained") return desk.endAll()
+    if (why === "drained") return desk.clear()
     // Another owner may perform them, or nobody may; what only broke goes on.
     if (why !== "broken" && why !== "stumbled") desk.cutOff()
     owe(actor, why)
@@ -97,7 +97,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
     const owes = why === "lapsed" ? desk.hasOutcomes : head.runnableAt !== null || !desk.isClear
     const brokeAt = why === "broken" ? { brokeAt: head.pos } : {}
     if (owes) return obligations.owe(actor, { held: kept.has(why), ...brokeAt })
-    desk.endAll()
+    desk.clear()
     // It broke over being given up (V3 of activation.ts).
     if (why === "broken" && isAside(head)) obligations.crashed(ref, head.pos)
   }

@@ -111,7 +111,7 @@ export const makeActivation = <Snapshot, Request>({
 
   /** Another node has it, or nothing is left to do: what is on its desk is nobody's. */
   const discharge = (ref: ActorRef) => {
-    obligations.get(ref)?.desk.endAll()
+    obligations.get(ref)?.desk.clear()
     obligations.met(ref)
   }
 

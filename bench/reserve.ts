@@ -65,9 +65,9 @@ const timed = async (work: () => Promise<unknown>) => {
   return performance.now() - began
 }
 
-const layer = Layer.provideMerge(
-  Layer.mergeAll(Budgets.layer, layerPostgresLease({ name: "bench-reserve", ttl: 10_000 })),
-  Database.layer({ url: Redacted.make(url) })
+const layer = Budgets.layer.pipe(
+  Layer.provideMerge(layerPostgresLease({ name: "bench-reserve", ttl: 10_000 })),
+  Layer.provideMerge(Database.layer({ url: Redacted.make(url) }))
 )
 
 try {

@@ -81,7 +81,7 @@ export const makeEvaluate = Effect.gen(function* () {
     if (settings.screen === undefined) return evaluated(found)
     const line = start.enter(being.head.updatedAt, false)
     if (line !== undefined) yield* line
-    const { says, used } = yield* screen(being, number, agent, settings.screen, batch.text)
+    const { says, used } = yield* screen(ref, number, agent, settings.screen, batch.text, start)
     const cost = used === undefined ? {} : { used }
     if (says === "yes") return { ...evaluated(found), ...cost }
     if (says === "no") return { ...evaluated(over), ...cost }

@@ -10,11 +10,11 @@ import { Spending } from "../../src/agents/Spending.ts"
 import type { AgentView } from "../../src/agents/Directory.ts"
 import { sibling } from "../../src/domain/ids.ts"
 import type { Screen } from "../../src/domain/subscription.ts"
+import type { ActorRef } from "../../src/journal/Journal.ts"
 import { Models, type ModelFailure, type Prompt } from "../../src/models/Model.ts"
 import { pricesOf } from "../../src/models/prices.ts"
-import type { Snapshot } from "../../machines/subscription/chart.ts"
 import type { AttemptFailure } from "../../machines/subscription/commands.ts"
-import type { ActorView } from "../Kind.ts"
+import type { Start } from "../Kind.ts"
 import type { Used } from "./requests.ts"
 
 export interface Screened {
@@ -61,13 +61,13 @@ export const makeScreen = Effect.gen(function* () {
   })
 
   return Effect.fnUntraced(function* (
-    being: ActorView<Snapshot>,
+    { id, workspace }: ActorRef,
     look: number,
     agent: AgentView,
     { instructions, model }: Screen,
-    text: string
+    text: string,
+    start: Start
   ) {
-    const { id, workspace } = being.ref
     const [modelId] = models.resolve(model)
     if (modelId === undefined) return refusal("model_unavailable", "No model is available for the screen.")
     const price = prices.of(modelId)
@@ -111,7 +111,7 @@ export const makeScreen = Effect.gen(function* () {
     }
     return yield* budgets.during(
       reservation,
-      () => being.snapshot.context.look?.number !== look,
+      start,
       Effect.flatMap(budgets.reserve(reservation), (verdict) =>
         verdict === "reserved" ? call : overBudget(workspace, agent)
       )

@@ -6,8 +6,7 @@ import type { Price, Prices } from "../../src/models/prices.ts"
 import type { Snapshot } from "../../machines/thread/chart.ts"
 import type { Turn } from "../../machines/thread/context.ts"
 import type { Unreachable } from "../Actor.ts"
-import type { ActorView } from "../Kind.ts"
-import { isTold } from "./settling.ts"
+import type { ActorView, Start } from "../Kind.ts"
 import { costOfThread, payerOf, spendingThreads } from "./settings.ts"
 
 export interface Paying {
@@ -26,6 +25,8 @@ export interface PricedCall {
   readonly modelId: string
   readonly prompt: Prompt
   readonly maxOutputTokens?: number | undefined
+  /** Of the job that makes it. */
+  readonly start: Pick<Start, "isOver">
 }
 
 const overBudget = {
@@ -86,7 +87,7 @@ export const makePaying = ({ budgets, isCapped, needed, prices }: Paying) => {
         const id = priced.id()
         return budgets.during(
           { workspace: being.ref.workspace, id },
-          () => isTold(being.snapshot, id),
+          priced.start,
           Effect.andThen(setAside(being, turn, priced, id), call)
         )
       }

@@ -103,6 +103,7 @@ export const makeSampling = (sampling: Sampling) => {
   const answerTo = (
     being: ActorView<Snapshot>,
     job: Sample,
+    start: Start,
     { compaction, sampling: settings }: Toolkit,
     prompt: Prompt,
     onText: (text: string) => void
@@ -123,7 +124,8 @@ export const makeSampling = (sampling: Sampling) => {
       id: () => reservationOf(job),
       modelId,
       prompt,
-      maxOutputTokens: settings?.maxOutputTokens
+      maxOutputTokens: settings?.maxOutputTokens,
+      start
     }
     return Effect.catchTag(paid(being, turn, priced, called), "ModelFailure", (failure) => {
       const round = failure.code === "context_overflow" ? compacting.after(turn, job, prompt, compaction) : undefined
@@ -176,7 +178,7 @@ export const makeSampling = (sampling: Sampling) => {
           purpose: "turn",
           ...(system === undefined ? {} : { system })
         }
-        return answerTo(being, job, toolkit, prompt, onText(hidden))
+        return answerTo(being, job, start, toolkit, prompt, onText(hidden))
       }
       const answered = yield* prompts.lend(ref, stretchOf(being.snapshot.context), needed, answer, (messages) =>
         imageBytes(ref.workspace, messages)
@@ -219,7 +221,7 @@ export const makeSampling = (sampling: Sampling) => {
     const { compaction } = yield* toolkitOf(being, turn)
     return yield* prompts.lend(ref, stretchOf(being.snapshot.context), needed, (messages) =>
       compacting.summarise(job, messages, compaction, (prompt, call) =>
-        paid(being, turn, { id: () => summaryReservationOf(job), modelId: job.modelId, prompt }, call)
+        paid(being, turn, { id: () => summaryReservationOf(job), modelId: job.modelId, prompt, start }, call)
       )
     )
   })

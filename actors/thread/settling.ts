@@ -35,12 +35,6 @@ const underWay = (before: Snapshot, turn: Turn) => {
     : undefined
 }
 
-/** Whether the log has told of the call, or of the end of its turn. */
-export const isTold = (snapshot: Snapshot, reservation: string) => {
-  const { turn } = snapshot.context
-  return turn === null || underWay(snapshot, turn) !== reservation
-}
-
 /** `command` is what has led from `before` to `next`; one without effect is not written. */
 export const settledIn = (before: Snapshot, next: Snapshot, command: Command | undefined): Settlement => {
   const { turn } = before.context

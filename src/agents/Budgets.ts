@@ -15,16 +15,18 @@
  * B5. Calls share statements, and nobody's fails for another's.
  * B6. A thread that others asked for is born with what the tightest maxCost of theirs leaves (`left`), and keeps it as
  *     its own.
- * B7. What tells of a call's outcome may be appended before its reservation has come in. The node that called removes
- *     it then, behind whatever it was still setting aside; a node that dies before that leaves it to B3.
+ * B7. A reservation may come in too late for the append that tells of its call's end. The node that called removes it
+ *     then: a call that it made costs its prompt's price, one that it did not make costs nothing. A node that dies or
+ *     loses its lease before that leaves it to B3, and so does a connection that breaks while PostgreSQL works on.
  */
-import { Context, Effect, Layer, Schedule } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { hash } from "node:crypto"
 import { apart } from "../database/apart.ts"
-import { type Batched, batched } from "../database/batches.ts"
-import { Database, DatabaseUnavailable, isUnavailable } from "../database/Database.ts"
+import { batched } from "../database/batches.ts"
+import { Database, type DatabaseUnavailable } from "../database/Database.ts"
 import { floats, texts, uuids } from "../database/parameters.ts"
 import { fromBytes, toUuid } from "../domain/ids.ts"
+import { failing, makeCutOff } from "./cutOff.ts"
 
 export interface Reserving {
   readonly workspace: string
@@ -56,12 +58,12 @@ export class Budgets extends Context.Service<
       threadIds: ReadonlyArray<string>
     ) => Effect.Effect<number | undefined, DatabaseUnavailable>
     /**
-     * The work that a reservation is for: while it runs here, that does not become overdue. `isTold` is asked at its
-     * end, whether what the journal has of the actor is past the call (B7).
+     * The work that a reservation is for: while it runs here, that does not become overdue. `job.isOver` says at its
+     * end whether the journal has told of the call's end meanwhile (B7).
      */
     readonly during: <A, E, R>(
       call: Pick<Reserving, "id" | "workspace">,
-      isTold: () => boolean,
+      job: { readonly isOver: boolean },
       work: Effect.Effect<A, E, R>
     ) => Effect.Effect<A, E, R>
     /** Keeps the reservations of what runs here young: how many were older than five minutes. */
@@ -114,10 +116,6 @@ const young = `update reservations set created_at = now() where ctid = any (arra
   select r.ctid from unnest($1::uuid[], $2::uuid[]) as l (workspace, id) join reservations r using (workspace, id)
     where r.created_at < now() - interval '5 minutes' for update of r skip locked)) returning id`
 
-// B7. Whatever was set aside for a call that has been told of: nobody makes that call again.
-const late = `delete from reservations r using unnest($1::uuid[], $2::uuid[]) as l (workspace, id)
-  where r.workspace = l.workspace and r.id = l.id`
-
 // A thread's cost as `reserve_costs` reads it: what its questions cost before their results are in is in thread_spend
 // only, what it had cost before it had a cap in its head.
 const least = `select min((readable(h.attributes) ->> 'maxCost')::float8 - greatest(s.amount,
@@ -126,24 +124,31 @@ const least = `select min((readable(h.attributes) ->> 'maxCost')::float8 - great
   from heads h left join thread_spend s on s.workspace = h.workspace and s.thread = h.id
   where h.workspace = $1 and h.id = any ($2::uuid[]) and strpos(h.attributes, 'maxCost') > 0`
 
-const verdicts: ReadonlyArray<BudgetVerdict> = ["reserved", "budget_exceeded", "thread_cost_exceeded"]
+/** A call that runs here. */
+interface Live {
+  readonly workspace: string
+  /** Done as soon as nobody sets anything aside for it any more. */
+  cameIn: Promise<void>
+  /** It was told that what it may cost is set aside. */
+  isReserved: boolean
+}
 
-/** Tells those whose statement has failed. */
-const failing =
-  (operation: string) =>
-  <A, B>(requests: ReadonlyArray<Batched<A, B, DatabaseUnavailable>>, cause: unknown) => {
-    const failed = isUnavailable(cause) ? Effect.fail(new DatabaseUnavailable({ operation, cause })) : Effect.die(cause)
-    for (const { answer } of requests) answer(failed)
-  }
+/** What is asked of the database; `done` when its answer has come, or none will. */
+interface Asked {
+  readonly call: Reserving
+  readonly done: () => void
+}
+
+const verdicts: ReadonlyArray<BudgetVerdict> = ["reserved", "budget_exceeded", "thread_cost_exceeded"]
 
 const make = Effect.gen(function* () {
   const database = yield* Database
-  const scope = yield* Effect.scope
+  const cutOff = yield* makeCutOff
 
-  /** B7. By its id: done as soon as nobody sets it aside any more. */
-  const underWay = new Map<string, PromiseWithResolvers<void>>()
+  /** What runs here, by the id of its reservation. */
+  const live = new Map<string, Live>()
 
-  const ask = batched<Reserving, BudgetVerdict, DatabaseUnavailable>({
+  const ask = batched<Asked, BudgetVerdict, DatabaseUnavailable>({
     max: 500,
     lanes: 1,
     // B5.
@@ -151,7 +156,7 @@ const make = Effect.gen(function* () {
       apart(
         all,
         async (requests) => {
-          const calls = requests.map(({ item }) => item)
+          const calls = requests.map(({ item }) => item.call)
           const rows = await database.query<{ readonly place: number; readonly verdict: string }>({
             name: "reserve_costs",
             text,
@@ -173,44 +178,21 @@ const make = Effect.gen(function* () {
         },
         failing("budgets.reserve")
       ).finally(() => {
-        for (const { item } of all) {
-          underWay.get(item.id)?.resolve()
-          underWay.delete(item.id)
-        }
+        for (const { item } of all) item.done()
       })
   })
   const reserve = (call: Reserving) =>
     Effect.suspend(() => {
-      underWay.set(call.id, Promise.withResolvers())
-      return ask(call)
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const running = live.get(call.id)
+      if (running !== undefined) running.cameIn = promise
+      return Effect.tap(ask({ call, done: resolve }), (verdict) =>
+        Effect.sync(() => {
+          if (running !== undefined) running.isReserved = verdict === "reserved"
+        })
+      )
     })
 
-  const remove = batched<Pick<Reserving, "id" | "workspace">, void, DatabaseUnavailable>({
-    max: 500,
-    lanes: 1,
-    run: (all) =>
-      apart(
-        all,
-        async (requests) => {
-          const calls = requests.map(({ item }) => item)
-          const values = [uuids(calls, ({ workspace }) => workspace), uuids(calls, ({ id }) => id)]
-          await database.query({ name: "remove_late_reservations", text: late, values })
-          for (const { answer } of requests) answer(Effect.void)
-          return []
-        },
-        failing("budgets.remove")
-      )
-  })
-  /** B7. What the database cannot be asked for within a minute is left to B3. */
-  const removeLate = (call: Pick<Reserving, "id" | "workspace">) =>
-    Effect.promise(() => underWay.get(call.id)?.promise ?? Promise.resolve()).pipe(
-      Effect.andThen(remove(call)),
-      Effect.retry({ schedule: Schedule.spaced("1 second"), times: 60 }),
-      Effect.ignoreCause({ log: true, message: "what was set aside for a call that is over could not be removed" })
-    )
-
-  /** By its id: the workspace of what runs. */
-  const live = new Map<string, string>()
   const keep = Effect.suspend(() =>
     live.size === 0
       ? Effect.succeed(0)
@@ -218,7 +200,7 @@ const make = Effect.gen(function* () {
           database.read({
             name: "keep_reservations",
             text: young,
-            values: [[...live.values()].map(toUuid), [...live.keys()].map(toUuid)]
+            values: [[...live.values()].map(({ workspace }) => toUuid(workspace)), [...live.keys()].map(toUuid)]
           }),
           ({ length }) => length
         )
@@ -236,14 +218,19 @@ const make = Effect.gen(function* () {
         // By its digits: of the largest double neither the billionfold nor PostgreSQL's numeric is a double.
         ([row]) => (typeof row?.rest === "number" ? Number(row.rest.toFixed(9)) : undefined)
       ),
-    during: (call, isTold, work) =>
+    during: ({ id, workspace }, job, work) =>
       Effect.acquireUseRelease(
-        Effect.sync(() => live.set(call.id, call.workspace)),
+        Effect.sync(() => {
+          const running: Live = { workspace, cameIn: Promise.resolve(), isReserved: false }
+          live.set(id, running)
+          return running
+        }),
         () => work,
-        () =>
+        (running) =>
           Effect.suspend(() => {
-            live.delete(call.id)
-            return isTold() ? Effect.forkIn(removeLate(call), scope) : Effect.void
+            if (live.get(id) === running) live.delete(id)
+            const { cameIn, isReserved } = running
+            return job.isOver ? cutOff({ id, workspace, isReserved }, cameIn) : Effect.void
           })
       ),
     keep

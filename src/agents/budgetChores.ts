@@ -7,31 +7,23 @@ import { sql } from "kysely"
 import { Database } from "../database/Database.ts"
 import { toUuid } from "../domain/ids.ts"
 import { Lease } from "../journal/Lease.ts"
+import { bookedPrompts } from "./cutOff.ts"
 
 /** Rows a statement: no long locks, no large transactions. */
 const portion = 1_000
 
 /**
  * B3 of Budgets.ts: calls that nobody told of, and no node keeps, cost their prompt's price. How many there were.
- * Threads stand before the agents, each in order, as in an append (src/journal/appendStatement.ts): the two never wait
- * for each other.
  */
 export const settleOverdue = Effect.fnUntraced(function* () {
   const database = yield* Database
   const { incarnation } = yield* Lease
   const { rows } = yield* database.run("settle overdue", (db) =>
-    sql<{ readonly settled: number }>`with
+    sql<{ readonly settled: number }>`with me as (select ${toUuid(incarnation())}::uuid as node),
       gone as (delete from reservations where ctid = any (array(select ctid from reservations
           where created_at < now() - interval '15 minutes' limit ${portion} for update skip locked))
         returning workspace, subject, threads, prompt),
-      threads as (insert into thread_spend (workspace, thread, amount)
-        select workspace, t, sum(prompt) from gone, unnest(threads) t group by 1, 2 order by 1, 2
-        on conflict (workspace, thread) do update set amount = thread_spend.amount + excluded.amount),
-      booked as (insert into spend_by_node (workspace, subject, minute, node, amount)
-        select workspace, subject, floor(extract(epoch from now()) / 60)::int, ${toUuid(incarnation())}::uuid,
-          sum(prompt)
-          from gone group by 1, 2 order by 1, 2
-        on conflict (workspace, subject, minute, node) do update set amount = spend_by_node.amount + excluded.amount)
+      ${sql.raw(bookedPrompts)}
       select count(*)::int as settled from gone`.execute(db)
   )
   return rows[0]?.settled ?? 0

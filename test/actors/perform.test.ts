@@ -22,7 +22,7 @@ import { natsForTests } from "../setup/nats.ts"
 import { logOfWalk } from "./walkLog.ts"
 
 /** Nobody minds whether the job has begun, and there is room. */
-const start: Start = { begun: () => {}, enter: () => undefined }
+const start: Start = { begun: () => {}, enter: () => undefined, isOver: false }
 
 const ref = { workspace: freshId("workspace"), kind: "thread" as const, id: freshId("thread") }
 const agentId = freshId("agent")

@@ -169,30 +169,6 @@ describe("a call that lasts", () => {
   })
 })
 
-describe("a call that is cut off while it is being set aside for", () => {
-  it("leaves nothing set aside, and costs nothing", async () => {
-    const agentId = await worker([paid])
-    const threadId = await makeThread(server.alpha, agentId)
-    // Whoever sets aside for the agent holds this lock.
-    const lock = sql`hashtextextended(${`spends ${toUuid(agentId)}`}, 0)`
-    const holders = (granted: boolean) =>
-      run(sql`select from pg_locks where locktype = 'advisory' and granted = ${granted}
-        and (classid::bigint << 32 | objid::bigint) = ${lock}`)
-    await server.runtime.runPromise(
-      server.database.atomically("test.hold", async (tx) => {
-        await sql`select pg_advisory_xact_lock(${lock})`.execute(tx)
-        await submit(server.alpha, threadId, "/wait 600s\nlate")
-        await eventually(async () => (await holders(false)).length === 1, "its call waits to be paid for")
-        assert.strictEqual((await server.alpha.post(`/v1/threads/${threadId}/cancel`)).status, 200)
-        await logOf(server.alpha, threadId, ended(1))
-      })
-    )
-    await eventually(async () => (await holders(true)).length === 0, "it is paid for, too late")
-    await eventually(async () => (await reservationsOf(agentId)).length === 0, "nothing is set aside", 5_000)
-    assert.strictEqual(await spentBy(agentId), 0)
-  })
-})
-
 describe("a model without a price", () => {
   it("is passed over under a budget for one that has a price", async () => {
     const agentId = await worker([unpriced, paid], {}, { budget: { limit: 1, window: "24h" } })
