@@ -1,6 +1,18 @@
 /** Parts of the program that only some nodes need: loaded when first asked for, not with all else. */
 import { Effect } from "effect"
-import { findPackageJSON } from "node:module"
+import { existsSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+
+/** Throws where a package that is loaded later is not there: before the node serves anybody. */
+export const mustBeInstalled = (packageName: string) => {
+  let cause: unknown
+  try {
+    if (existsSync(fileURLToPath(import.meta.resolve(packageName)))) return
+  } catch (error) {
+    cause = error
+  }
+  throw new Error(`The package ${packageName} is not installed: run npm ci again.`, { cause })
+}
 
 /**
  * What `load` imports of a package, or `failure` where a file is gone since the node has started: a node without the
@@ -12,11 +24,7 @@ export const loadedLater = <A, E>(
   load: () => Promise<A>,
   failure: () => E
 ): Effect.Effect<A, E> => {
-  try {
-    findPackageJSON(packageName, import.meta.url)
-  } catch (cause) {
-    throw new Error(`The package ${packageName} is not installed: run npm ci again.`, { cause })
-  }
+  mustBeInstalled(packageName)
   return Effect.tryPromise({ try: load, catch: (cause) => cause }).pipe(
     Effect.tapError((cause) =>
       Effect.logError(

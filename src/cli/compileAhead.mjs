@@ -3,7 +3,7 @@
  * it once, and no node of it has the compiler of TypeScript in the memory of its main thread, some 25 MiB. It is
  * JavaScript, as compiled.mjs is.
  */
-import { accessSync, constants } from "node:fs"
+import { accessSync, constants, readdirSync } from "node:fs"
 import { getCompileCacheDir } from "node:module"
 import { refused } from "./lacking.mjs"
 
@@ -17,6 +17,9 @@ const folder = () => {
     return undefined
   }
 }
+
+/** Node names a file by what it is of once that is written, and leaves it under a longer name where it could not be. */
+const isWhole = (/** @type {string} */ kept) => !readdirSync(kept).some((name) => name.includes("."))
 
 if (!refused()) {
   await import("./compiled.mjs")
@@ -33,8 +36,11 @@ if (!refused()) {
   // Last: it has Node write what it keeps, and then changes V8's flags.
   await import("./engine.ts")
   const kept = folder()
-  if (kept !== undefined) console.log(`Compiled into ${kept}.`)
-  else {
+  if (kept !== undefined && isWhole(kept)) console.log(`Compiled into ${kept}.`)
+  else if (kept !== undefined) {
+    process.exitCode = 1
+    console.error(`What was compiled could not all be written into ${kept}: see that the disk has room, and remove it.`)
+  } else {
     process.exitCode = 1
     console.error(
       "Nothing was kept: this user cannot write node_modules/.cache/troupe, or Node's compile cache is off."

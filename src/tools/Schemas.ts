@@ -8,6 +8,7 @@
 import { Context, Data, Effect, Layer } from "effect"
 import { isJsonObject, nestsDeeper } from "../domain/jsonValue.ts"
 import { limits } from "../domain/limits.ts"
+import { mustBeInstalled } from "../loading.ts"
 import { record, schemaChecks, schemaChecksWaiting, schemaCpu, schemaThreadsDied } from "../telemetry/metrics.ts"
 import { JudgingThreads, type ThreadLimits, type Without } from "../judging/JudgingThreads.ts"
 import type { SchemaAnswer, SchemaQuestion } from "./schemaThread.ts"
@@ -54,6 +55,8 @@ const make = Effect.fnUntraced(function* (options: ThreadLimits) {
     broken: "the check broke twice, perhaps for want of memory; the value may be right"
   }
   const run = Effect.runForkWith(yield* Effect.context<never>())
+  // Only the threads load them.
+  for (const name of ["ajv", "ajv-formats"]) mustBeInstalled(name)
   const threads = yield* Effect.acquireRelease(
     Effect.sync(
       () =>

@@ -209,11 +209,23 @@ describe("a start", () => {
     )
   })
 
-  it("without a package that it loads later says which one, and how to get it", () => {
-    assert.throws(
-      () => loadedLater("@troupe/no-such-package", () => Promise.resolve(), String),
-      "The package @troupe/no-such-package is not installed: run npm ci again."
-    )
+  it.each<[string, Readonly<Record<string, string>> | undefined, boolean]>([
+    ["gone", undefined, false],
+    ["an-empty-folder", {}, false],
+    ["without-what-is-loaded", { "package.json": JSON.stringify({ exports: "./index.js" }) }, false],
+    ["whole", { "package.json": JSON.stringify({ exports: "./index.js" }), "index.js": "" }, true]
+  ])("without a package that it loads later says which one, and how to get it: %s", async (is, files, starts) => {
+    const name = `troupe-test-${is}`
+    const folder = join(project, "node_modules", name)
+    const starting = () => loadedLater(name, () => Promise.resolve(), String)
+    try {
+      if (files !== undefined) await mkdir(folder)
+      for (const [file, text] of Object.entries(files ?? {})) await writeFile(join(folder, file), text)
+      if (starts) starting()
+      else assert.throws(starting, `The package ${name} is not installed: run npm ci again.`)
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
   })
 })
 
@@ -224,7 +236,7 @@ describe("npm run compile", () => {
       env: { ...process.env, NODE_COMPILE_CACHE, ...off }
     })
 
-  it("says where it keeps what it compiled, and keeps it", async () => {
+  it("says where it keeps what it compiled, and keeps it; or that not all of it could be written", async () => {
     const folder = await mkdtemp(join(tmpdir(), "troupe-compiled-"))
     try {
       const { code, said } = await compile(folder)
@@ -232,6 +244,11 @@ describe("npm run compile", () => {
       assert.include(said, `Compiled into ${folder}`)
       const [kept = assert.fail()] = await readdir(folder)
       assert.isAbove((await readdir(join(folder, kept))).length, 1_000)
+      // As Node leaves it where the disk is full.
+      await writeFile(join(folder, kept, "0023bd46.rkyeqQ"), "")
+      const again = await compile(folder)
+      assert.strictEqual(again.code, 1, again.said)
+      assert.include(again.said, "could not all be written")
     } finally {
       await rm(folder, { recursive: true, force: true })
     }
