@@ -36,6 +36,8 @@ export interface LiveNode extends NodeStatus {
    * sign nothing, and name none.
    */
   readonly signs?: ReadonlyArray<string>
+  /** The auth revision as of which it knows the webhooks; nodes of earlier versions do not say it. */
+  readonly webhooks?: number
 }
 
 export class Lease extends Context.Service<
@@ -62,6 +64,8 @@ export class Lease extends Context.Service<
     readonly authRevision: () => number
     /** Emits the new revision when a beat finds it changed. */
     readonly authChanges: Stream.Stream<number>
+    /** Says to the others, with a beat at once, that this node knows all webhooks as of that auth revision. */
+    readonly knowWebhooks: (revision: number) => Effect.Effect<void>
     /**
      * Calls the listener when the lease is found lapsed, before anything is done under the next one: it drops what was
      * owned (L1).

@@ -20,7 +20,7 @@ export interface LeaseOptions {
 }
 
 /** What a row says of its node. */
-export type RowStatus = NodeStatus & Pick<LiveNode, "signs">
+export type RowStatus = NodeStatus & Pick<LiveNode, "signs" | "webhooks">
 
 /** A node of the list as another one sees it. */
 export interface Neighbour extends LiveNode {
@@ -65,7 +65,8 @@ export const keepLease = Effect.fnUntraced(function* ({ name, signs, ttl = 5_000
 
   let incarnation = freshId("node")
   let described: () => NodeStatus = () => ({ actors: 0, births: 0, draining: false, bus: "" })
-  const status = (): RowStatus => ({ ...described(), ...(signs === undefined ? {} : { signs }) })
+  let webhooks = 0
+  const status = (): RowStatus => ({ ...described(), ...(signs === undefined ? {} : { signs }), webhooks })
   let others: ReadonlyArray<Neighbour> = []
   let nodes: ReadonlyArray<LiveNode> = []
   /** When the first of the others lapses, should it not beat again. */
@@ -178,6 +179,11 @@ export const keepLease = Effect.fnUntraced(function* ({ name, signs, ttl = 5_000
     beatEvery,
     authRevision: () => revision ?? 0,
     authChanges: Stream.fromPubSub(authChanges),
+    knowWebhooks: (revision) =>
+      Effect.suspend(() => {
+        webhooks = Math.max(webhooks, revision)
+        return beating
+      }),
     onLapse: (listener) =>
       Effect.asVoid(
         Effect.acquireRelease(

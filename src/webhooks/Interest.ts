@@ -1,13 +1,17 @@
 /**
- * Which workspaces have an endpoint that wants to be told anything: read at the start, and again whenever the auth
- * revision was raised, so within a beat on every node. Where there is none an append has nothing more to write: so
- * whoever makes an endpoint is answered when the other nodes have had that beat (`mark`), and misses nothing after it.
+ * Which workspaces have an endpoint that wants to be told anything. Where there is none an append has nothing more to
+ * write: so whoever makes an endpoint is answered when every node knows (`mark`), and misses nothing after it.
+ *
+ * I1. Read at the start, and again whenever a beat finds the auth revision raised: within a beat on every node.
+ * I2. A node says in its row of `nodes` as of which revision it has read them (Lease.ts). An endpoint is known when
+ *     every live node has said its revision, or a later one.
  */
-import { Context, Effect, Layer, Schedule, Stream } from "effect"
+import { Context, Effect, Layer, Schedule } from "effect"
 import { sql } from "kysely"
 import { Database } from "../database/Database.ts"
 import { fromUuid, toUuid } from "../domain/ids.ts"
 import { Lease } from "../journal/Lease.ts"
+import { rereadOnRevision } from "../journal/rereads.ts"
 
 export class WebhookInterest extends Context.Service<
   WebhookInterest,
@@ -15,7 +19,10 @@ export class WebhookInterest extends Context.Service<
     readonly has: (workspace: string) => boolean
     /** Whether any workspace has one. */
     readonly any: () => boolean
-    /** An endpoint was made or changed by this node: done when every live node knows, or its lease has lapsed. */
+    /**
+     * An endpoint was made or changed by this node: done when every live node knows, or its lease has lapsed; after ten
+     * seconds at the latest.
+     */
     readonly mark: (workspace: string) => Effect.Effect<void>
     /** Calls back when something may be due for sending; what it gives back ends that. */
     readonly onDue: (listener: () => void) => () => void
@@ -28,8 +35,14 @@ export class WebhookInterest extends Context.Service<
   )
 }
 
-/** How often a webhook that was made looks whether all nodes have heard of it, in milliseconds. */
-const lookMs = 50
+/** How often a webhook that was made looks whether all nodes know of it, in milliseconds. */
+const lookMs = 20
+
+/** After this long an answer no longer waits for a node that lives, and cannot read. */
+const longest = "10 seconds"
+
+/** Where the database did not answer. */
+const soon = Schedule.spaced("200 millis")
 
 const make = Effect.gen(function* () {
   const database = yield* Database
@@ -39,59 +52,56 @@ const make = Effect.gen(function* () {
   /** Marked while an answer was on its way, which may not have it. */
   let marked = new Set<string>()
 
-  const refresh = Effect.gen(function* () {
-    const before = marked
-    marked = new Set()
-    const rows = yield* database
-      .run("webhooks.interest", (db) =>
-        db.selectFrom("webhooks").select("workspace").distinct().where("enabled", "=", true).execute()
-      )
-      .pipe(
-        Effect.tapError(() =>
-          Effect.sync(() => {
-            marked = new Set([...before, ...marked])
-          })
+  yield* rereadOnRevision("webhooks", (revision) =>
+    Effect.gen(function* () {
+      const before = marked
+      marked = new Set()
+      const rows = yield* database
+        .run("webhooks.interest", (db) =>
+          db.selectFrom("webhooks").select("workspace").distinct().where("enabled", "=", true).execute()
         )
-      )
-    workspaces = new Set([...rows.map(({ workspace }) => fromUuid("workspace", workspace)), ...marked])
-  }).pipe(
-    Effect.tapError((cause) => Effect.logWarning("webhooks could not be read", cause)),
-    Effect.retry(Schedule.spaced("200 millis")),
-    Effect.orDie
+        .pipe(
+          Effect.onError(() =>
+            Effect.sync(() => {
+              marked = new Set([...before, ...marked])
+            })
+          )
+        )
+      workspaces = new Set([...rows.map(({ workspace }) => fromUuid("workspace", workspace)), ...marked])
+      yield* lease.knowWebhooks(revision)
+    })
   )
 
-  /** A node that has not beaten since. One that has reads what it did not know within the next milliseconds. */
-  const deaf = (since: Date) =>
-    database.run("webhooks.deaf", (db) =>
+  /** A live node that does not know them yet. One of an earlier version knows a moment after its beat. */
+  const unaware = (revision: number, since: Date) =>
+    database.run("webhooks.unaware", (db) =>
       db
         .selectFrom("nodes")
         .select("incarnation")
         .where("deadline", ">", sql<Date>`clock_timestamp()`)
         .where("incarnation", "<>", toUuid(lease.incarnation()))
-        .where("beaten_at", "<=", since)
+        .where(sql<boolean>`not coalesce((status ->> 'webhooks')::float8 >= ${revision}, beaten_at > ${since})`)
         .limit(1)
         .execute()
     )
 
-  /** What the database cannot be asked is not waited for: the endpoint is there. */
-  const heard = Effect.gen(function* () {
-    const { rows } = yield* database.run("webhooks.now", (db) =>
-      sql<{ readonly now: Date }>`select clock_timestamp() as now`.execute(db)
+  /** I2. */
+  const known = Effect.gen(function* () {
+    const latest = database.run("webhooks.revision", (db) =>
+      db
+        .selectFrom("auth_revision")
+        .select([sql<number>`revision::float8`.as("revision"), sql<Date>`clock_timestamp()`.as("since")])
+        .executeTakeFirstOrThrow()
     )
-    const since = rows[0]?.now ?? new Date(lease.now())
-    if ((yield* deaf(since)).length === 0) return
-    while ((yield* deaf(since)).length > 0) yield* Effect.sleep(lookMs)
-    yield* Effect.sleep(lookMs)
+    const { revision, since } = yield* Effect.retry(latest, soon)
+    const looked = Effect.retry(unaware(revision, since), soon)
+    while ((yield* looked).length > 0) yield* Effect.sleep(lookMs)
   }).pipe(
-    Effect.catchTag("DatabaseUnavailable", (cause) =>
-      Effect.logWarning("whether all nodes know of a webhook could not be read", cause)
-    )
-  )
-
-  yield* refresh
-  yield* lease.authChanges.pipe(
-    Stream.runForEach(() => refresh),
-    Effect.forkScoped
+    Effect.timeoutOrElse({
+      duration: longest,
+      orElse: () => Effect.logWarning("a webhook is answered for before all nodes are known to know of it")
+    }),
+    Effect.orDie
   )
 
   return WebhookInterest.of({
@@ -101,7 +111,7 @@ const make = Effect.gen(function* () {
       Effect.suspend(() => {
         marked.add(workspace)
         workspaces = new Set([...workspaces, workspace])
-        return heard
+        return known
       }),
     onDue: (listener) => {
       listeners.add(listener)

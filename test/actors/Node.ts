@@ -57,6 +57,7 @@ const leaseOf = (
     onLapse: () => Effect.void,
     authRevision: () => 0,
     authChanges: Stream.empty,
+    knowWebhooks: () => Effect.void,
     rejoined: Stream.never,
     leave: Effect.void
   })

@@ -33,6 +33,7 @@ const placementAmong = (me: string, list: () => ReadonlyArray<LiveNode>, now = (
     beatEvery: 1_000,
     authRevision: () => 0,
     authChanges: Stream.empty,
+    knowWebhooks: () => Effect.void,
     onLapse: () => Effect.void,
     rejoined: Stream.empty,
     leave: Effect.void
