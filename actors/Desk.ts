@@ -16,7 +16,7 @@ import type { Place, Seat } from "./Bulkheads.ts"
 export type Task<Request> =
   | {
       readonly state: "running"
-      readonly fiber: Fiber.Fiber<void>
+      readonly fiber: Fiber.Fiber<Request | undefined>
       readonly place: Place
       readonly repeatable: boolean
     }

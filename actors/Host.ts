@@ -331,20 +331,16 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
     sent?.redelivered !== true &&
     kind.forwardable(request) !== undefined
 
-  /** Puts a command into the mailbox of an actor that lives here; answered after its commit. */
-  const tell = (live: Actor, envelope: Envelope<Request>): Effect.Effect<Reply, ActorError> =>
-    Effect.suspend(() => {
-      if (live.dropped !== undefined) return redeliver(live, envelope)
-      if (isTooMany(live, envelope)) {
-        record(mailboxesFull.with({ kind: kind.name }))
-        const message =
-          `${mailboxCapacity} commands wait for this ${kind.name} already. Try again when some have ` + `been taken.`
-        return Effect.fail(
-          new Declined({ reason: "rate_limited", code: "mailbox_full", message, retryAfterSeconds: 1 })
-        )
-      }
-      return Effect.callback<Reply, ActorError>((resume) => push(live, { ...envelope, reply: resume }))
-    })
+  /** Puts a command into the mailbox of an actor that lives here now; answered after its commit. */
+  const tell = (live: Actor, envelope: Envelope<Request>): Effect.Effect<Reply, ActorError> => {
+    if (live.dropped !== undefined) return redeliver(live, envelope)
+    if (isTooMany(live, envelope)) {
+      record(mailboxesFull.with({ kind: kind.name }))
+      const message = `${mailboxCapacity} commands wait for this ${kind.name} already. Try again when some have been taken.`
+      return Effect.fail(new Declined({ reason: "rate_limited", code: "mailbox_full", message, retryAfterSeconds: 1 }))
+    }
+    return Effect.callback<Reply, ActorError>((resume) => push(live, { ...envelope, reply: resume }))
+  }
 
   return { tell, tellAll, push, drop, deliverable, passedOverUntil, resume: jobs.resume }
 }

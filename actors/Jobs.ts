@@ -127,36 +127,23 @@ export const makeJobs = <
   const start = (live: Actor, name: string, job: Job, repeatable: boolean) => {
     const { desk } = live
     const place = new Place(seatOf(live))
-    let end: { readonly outcome: Request | undefined } | undefined
-    let broke: Cause.Cause<never> | undefined
-    const fiber = fork(
-      kind.perform(live, job, place).pipe(
-        Effect.map((outcome) => {
-          end = { outcome }
-        }),
-        Effect.catchCause((cause) =>
-          Effect.sync(() => {
-            broke = cause
-          })
-        )
-      )
-    )
+    const fiber = fork(kind.perform(live, job, place))
     const task: Task<Request> = { state: "running", fiber, place, repeatable }
     desk.tasks.set(name, task)
-    fiber.addObserver(() => {
+    fiber.addObserver((exit) => {
       place.leave()
       // Unless it was stopped or cut off meanwhile.
       if (desk.tasks.get(name) === task) {
-        if (end === undefined) {
-          fork(Effect.logError("a job broke", broke ?? "it was interrupted").pipe(Effect.annotateLogs({ job: name })))
+        if (Exit.isFailure(exit)) {
+          fork(Effect.logError("a job broke", exit.cause).pipe(Effect.annotateLogs({ job: name })))
           if (place.hasBegun) desk.tasks.set(name, { state: "cut" })
           else desk.tasks.delete(name)
           // Nobody has stopped it, and its outcome will never come: the actor leaves, and is taken up again.
           const now = employer(desk)
           if (now !== undefined) drop(now, "broken")
-        } else if (end.outcome === undefined) desk.tasks.delete(name)
+        } else if (exit.value === undefined) desk.tasks.delete(name)
         else {
-          desk.tasks.set(name, { state: "done", outcome: end.outcome })
+          desk.tasks.set(name, { state: "done", outcome: exit.value })
           tellSoon(desk)
         }
       }

@@ -167,28 +167,27 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
 
   /**
    * A new actor: its first command brings its birth with it. Where one of that id is here already, being born as well,
-   * or is on its way, the command is that one's (V1 of activation.ts).
+   * or is on its way, the command is that one's (V1 of activation.ts). It is in memory from this call on.
    */
-  const bear = (ref: ActorRef, birth: Birth, envelope: Envelope<Request>): Effect.Effect<Reply, ActorError> =>
-    Effect.suspend(() => {
-      if (residents.has(ref.id)) return local(ref, envelope)
-      if (isLoading(ref)) return Effect.catchIf(local(ref, envelope), isUnknown, () => bear(ref, birth, envelope))
-      const at = Math.floor(lease.now())
-      const head: Head = { pos: 0, seq: 0, rev: 0, ...kind.standing(kind.blank), updatedAt: at }
-      const actor = activate({ actor: ref, ...birth, createdAt: at, epoch: 1, head }, kind.blank, true)
-      return Effect.callback<Reply, ActorError>((resume) =>
-        // The reply decides, not the caller, who may have left: what is born has to be known here.
-        host.push(actor, {
-          ...envelope,
-          reply: (exit) => {
-            // Refused or replayed: nobody was born (H8 of Host.ts), and whoever asks from now on does not find this
-            // one.
-            if (actor.unborn) residents.leave(actor)
-            resume(exit)
-          }
-        })
-      )
-    })
+  const bear = (ref: ActorRef, birth: Birth, envelope: Envelope<Request>): Effect.Effect<Reply, ActorError> => {
+    if (residents.has(ref.id)) return local(ref, envelope)
+    if (isLoading(ref)) return Effect.catchIf(local(ref, envelope), isUnknown, () => bear(ref, birth, envelope))
+    const at = Math.floor(lease.now())
+    const head: Head = { pos: 0, seq: 0, rev: 0, ...kind.standing(kind.blank), updatedAt: at }
+    const actor = activate({ actor: ref, ...birth, createdAt: at, epoch: 1, head }, kind.blank, true)
+    return Effect.callback<Reply, ActorError>((resume) =>
+      // The reply decides, not the caller, who may have left: what is born has to be known here.
+      host.push(actor, {
+        ...envelope,
+        reply: (exit) => {
+          // Refused or replayed: nobody was born (H8 of Host.ts), and whoever asks from now on does not find this
+          // one.
+          if (actor.unborn) residents.leave(actor)
+          resume(exit)
+        }
+      })
+    )
+  }
 
   /** For a client, who tries again elsewhere while this node leaves. */
   const create = (ref: ActorRef, birth: Birth, envelope: Envelope<Request>): Effect.Effect<Reply, ActorError> =>

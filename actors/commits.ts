@@ -131,18 +131,9 @@ export const makeCommits = <Snapshot, Request, Command, Job, W extends WriteSet>
     }
   })
 
-  const write = Effect.fnUntraced(function* (
-    live: Actor,
-    steps: ReadonlyArray<DecidedStep>,
-    item: Item<Request>,
-    at: number
-  ) {
-    const { append, next } = appendOf(live, steps, item, at)
-    // Its lease has lapsed meanwhile: what would be born now would be this node's next life's, which knows nothing of
-    // it.
-    if (live.unborn && live.dropped !== undefined) return yield* unreachable()
-    // A birth is refused when its idempotency key exists: the first request with it has won.
-    const refused = yield* Effect.catchTag(journal.append(append), "Superseded", (superseded) =>
+  /** A birth is refused when its idempotency key exists: the first request with it has won. */
+  const appending = (live: Actor, append: Append) =>
+    Effect.catchTag(journal.append(append), "Superseded", (superseded) =>
       live.unborn
         ? Effect.succeed("refused" as const)
         : append.requiresEmptyInbox === true
@@ -151,15 +142,14 @@ export const makeCommits = <Snapshot, Request, Command, Job, W extends WriteSet>
             )
           : Effect.fail(superseded)
     )
-    if (refused !== undefined)
-      return (item.key === undefined ? undefined : yield* stored(live, item.key)) ?? (yield* unreachable())
+
+  const apply = (live: Actor, append: Append, next: Snapshot) => {
     live.snapshot = next
     live.head = append.head
     live.unborn = false
     onAppended(append, live)
     onMoved(live)
-    return undefined
-  })
+  }
 
   /** Appends what was decided, then applies, answers, publishes and performs it. */
   const commit = Effect.fnUntraced(function* (
@@ -169,8 +159,16 @@ export const makeCommits = <Snapshot, Request, Command, Job, W extends WriteSet>
     at: number
   ) {
     let { seq } = live.head
-    const earlier = yield* write(live, steps, item, at)
-    if (earlier !== undefined) return item.reply(Exit.succeed(earlier))
+    const { append, next } = appendOf(live, steps, item, at)
+    // Its lease has lapsed meanwhile: what would be born now would be this node's next life's, which knows nothing of
+    // it.
+    if (live.unborn && live.dropped !== undefined) return yield* unreachable()
+    const refused = yield* appending(live, append)
+    if (refused !== undefined) {
+      const earlier = item.key === undefined ? undefined : yield* stored(live, item.key)
+      return item.reply(Exit.succeed(earlier ?? (yield* unreachable())))
+    }
+    apply(live, append, next)
     for (const step of steps) {
       step.item.reply(step.exit)
       if (step.written === undefined) continue

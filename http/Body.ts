@@ -97,17 +97,22 @@ const inOneBuffer = (announced: number): Gathering => {
   }
 }
 
-/**
- * The bytes of a body, straight from Node's request: of one packet this is a single event. `isLarge`: a body that says
- * its length is read into one buffer.
- */
-export const readBytes = (
+interface Reading<A> {
+  /** Bytes. */
+  readonly most: number
+  /** A body that says its length is read into one buffer. */
+  readonly isLarge?: boolean
+  /** What becomes of the whole body. */
+  readonly whole: (bytes: Buffer) => Effect.Effect<A, BodyRefusal>
+}
+
+/** The bytes of a body, straight from Node's request: of one packet this is a single event. */
+export const readBytes = <A>(
   request: HttpServerRequest.HttpServerRequest,
   { keyId, room, took }: Sender,
-  most: number = limits.bodyBytes,
-  isLarge = false
+  { isLarge = false, most, whole }: Reading<A>
 ) =>
-  Effect.callback<Buffer, BodyRefusal>((resume) => {
+  Effect.callback<A, BodyRefusal>((resume) => {
     const source = NodeHttpServerRequest.toIncomingMessage(request)
     if (source.headers.expect !== undefined) NodeHttpServerRequest.toServerResponse(request).writeContinue()
     const announced = Number(source.headers["content-length"] ?? Number.NaN)
@@ -155,7 +160,7 @@ export const readBytes = (
     const onEnd = () => {
       complete = true
       over()
-      resume(Effect.succeed(gathering?.whole() ?? Buffer.alloc(0)))
+      resume(whole(gathering?.whole() ?? Buffer.alloc(0)))
     }
     const onCut = () => {
       if (complete) return
@@ -187,10 +192,7 @@ export const receive = (
   }
   return isBodiless(request)
     ? Effect.sync(() => keep(""))
-    : Effect.map(
-        Effect.flatMap(readBytes(request, sender, most), (bytes) => done(checked(bytes))),
-        keep
-      )
+    : Effect.map(readBytes(request, sender, { most, whole: (bytes) => done(checked(bytes)) }), keep)
 }
 
 /**

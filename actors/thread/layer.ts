@@ -4,7 +4,7 @@ import { Bus } from "../../src/bus/Bus.ts"
 import { Journal } from "../../src/journal/Journal.ts"
 import { Lease } from "../../src/journal/Lease.ts"
 import { Models } from "../../src/models/Model.ts"
-import { mapErrorNow, flatMapNow } from "../../src/now.ts"
+import { flatMapNow, isDone, mapErrorNow, mapNow } from "../../src/now.ts"
 import { Hooks } from "../../src/hooks/Hooks.ts"
 import { Images } from "../../src/images/Images.ts"
 import { Quotas } from "../../src/quotas/Quotas.ts"
@@ -73,10 +73,14 @@ const makePayable = Effect.fnUntraced(function* (agentOf: AgentOf) {
     now: (yield* Lease).now,
     webhooks: yield* WebhookInterest
   })
-  return (...[being, plan]: Parameters<typeof payable>) =>
-    Effect.tapError(payable(being, plan), ({ _tag, ...declined }) =>
-      "reason" in declined ? tellOfBudget(being, declined.reason) : Effect.void
-    )
+  return (...[being, plan]: Parameters<typeof payable>) => {
+    const paid = payable(being, plan)
+    return isDone(paid)
+      ? paid
+      : Effect.tapError(paid, ({ _tag, ...declined }) =>
+          "reason" in declined ? tellOfBudget(being, declined.reason) : Effect.void
+        )
+  }
 })
 
 /** What turns may call, and the agents that are asked by tools and by hooks. */
@@ -213,12 +217,10 @@ export const layer = (options: ThreadOptions) =>
       return Threads.of({
         ...sending,
         recent: (workspace, threadId, afterSeq, limit) =>
-          flatMapNow(registry.settled(threadRef(workspace, threadId)), (snapshot) =>
-            Effect.succeed(
-              snapshot?.context.carry.archivedAt !== undefined || snapshot === undefined
-                ? undefined
-                : tails.since(threadId, afterSeq, snapshot.context.seq, limit)
-            )
+          mapNow(registry.settled(threadRef(workspace, threadId)), (snapshot) =>
+            snapshot?.context.carry.archivedAt !== undefined || snapshot === undefined
+              ? undefined
+              : tails.since(threadId, afterSeq, snapshot.context.seq, limit)
           ),
         waitingFor: (workspace, threadId, owner) => registry.waitingFor(threadRef(workspace, threadId), owner),
         runningTurn: (workspace, threadId) => turnOf(present(workspace, threadId)),

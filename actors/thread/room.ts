@@ -31,17 +31,18 @@ export class MemoryRoom {
       }
       const come = Effect.suspend(() => {
         place = this.line.come(guest) ? "inside" : "waiting"
-        if (place === "inside") return Effect.void
-        return Effect.callback<void>((resume) => {
+        if (place === "inside") return use
+        const entered = Effect.callback<void>((resume) => {
           enter = () => resume(Effect.void)
         })
+        return Effect.andThen(entered, use)
       })
-      const leave = Effect.sync(() => {
+      // What is above changes the room only once the way back out is certain.
+      return Effect.onExitPrimitive(come, () => {
         if (place === "inside") this.line.leave(guest)
         else if (place === "waiting") this.line.withdraw(guest)
+        return undefined
       })
-      // What follows changes the room only once the way back out is certain.
-      return Effect.ensuring(Effect.andThen(come, use), leave)
     })
   }
 }

@@ -15,7 +15,7 @@ import type { MessageContent } from "../../../src/domain/content.ts"
 import type { ActorRef, JournalUnavailable, Log, LoggedFact } from "../../../src/journal/Journal.ts"
 import type { LogPlace, PromptMessage } from "../../../src/models/Model.ts"
 import type { ResponseDetail } from "../../../machines/thread/facts.ts"
-import { flatMapNow } from "../../../src/now.ts"
+import { flatMapNow, mapNow } from "../../../src/now.ts"
 import { imagesOf } from "../../../src/tools/images.ts"
 import { readingOf } from "../../../src/tools/reading.ts"
 import { MemoryRoom } from "../room.ts"
@@ -262,7 +262,7 @@ export class Prompts {
 
   /** The conversation of a stretch of the log. What is not kept is one indexed read. */
   upTo(actor: ActorRef, stretch: Stretch): Effect.Effect<Array<PromptMessage>, JournalUnavailable> {
-    return flatMapNow(this.known(actor, stretch), ({ messages }) => Effect.succeed([...messages]))
+    return mapNow(this.known(actor, stretch), ({ messages }) => [...messages])
   }
 
   /**
@@ -276,15 +276,14 @@ export class Prompts {
     use: (messages: ReadonlyArray<PromptMessage>) => Effect.Effect<A, E>,
     beside: (messages: ReadonlyArray<PromptMessage>) => Effect.Effect<number> = () => nothing
   ): Effect.Effect<A, E> {
-    const known = Effect.suspend(() => this.known(actor, stretch))
     // Read to know its size, then let go: it may be forgotten until its turn comes.
     const size = flatMapNow(reading(this.known(actor, stretch)), ({ bytes, messages }) =>
-      flatMapNow(beside(messages), (more) => Effect.succeed(bytes + more))
+      mapNow(beside(messages), (more) => bytes + more)
     )
     return flatMapNow(size, (bytes) =>
       this.underWay.within(
         bytes,
-        Effect.flatMap(reading(known), ({ messages }) => use([...messages]))
+        Effect.suspend(() => flatMapNow(reading(this.known(actor, stretch)), ({ messages }) => use([...messages])))
       )
     )
   }
