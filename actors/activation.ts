@@ -131,6 +131,8 @@ export const makeActivation = <Snapshot, Request>({
     const times = claimed.takeovers + obligations.crashesAt(ref, head.pos)
     if (wanted === "due" && (!hasMoment || times >= takeoverLimit + farewells)) {
       if (hasMoment) yield* setAside(claimed, times)
+      // Its log says that nobody wants what is on its desk.
+      else if (!isAside(head)) obligations.get(ref)?.desk.endAll()
       discharge(ref)
       return yield* new Unreachable({ retryAfterSeconds })
     }

@@ -5,19 +5,22 @@
  * I1. Read at the start, and again whenever a beat finds the auth revision raised: within a beat on every node.
  * I2. A node says in its row of `nodes` as of which revision it has read them (Lease.ts). An endpoint is known when
  *     every live node has said its revision, or a later one.
+ * I3. Nobody waits for a node whose lease has lapsed: until it has read them again as a node that has joined again,
+ *     any workspace may have one.
  */
-import { Context, Effect, Layer, Schedule } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { sql } from "kysely"
 import { Database } from "../database/Database.ts"
 import { fromUuid, toUuid } from "../domain/ids.ts"
 import { Lease } from "../journal/Lease.ts"
-import { rereadOnRevision } from "../journal/rereads.ts"
+import { rereadOnRevision, untilRead } from "../journal/rereads.ts"
 
 export class WebhookInterest extends Context.Service<
   WebhookInterest,
   {
+    /** Whether a workspace has one, or may have. */
     readonly has: (workspace: string) => boolean
-    /** Whether any workspace has one. */
+    /** Whether any workspace has one, or may have. */
     readonly any: () => boolean
     /**
      * An endpoint was made or changed by this node: done when every live node knows, or its lease has lapsed; after ten
@@ -41,9 +44,6 @@ const lookMs = 20
 /** After this long an answer no longer waits for a node that lives, and cannot read. */
 const longest = "10 seconds"
 
-/** Where the database did not answer. */
-const soon = Schedule.spaced("200 millis")
-
 const make = Effect.gen(function* () {
   const database = yield* Database
   const lease = yield* Lease
@@ -51,8 +51,13 @@ const make = Effect.gen(function* () {
   let workspaces: ReadonlySet<string> = new Set()
   /** Marked while an answer was on its way, which may not have it. */
   let marked = new Set<string>()
+  /** I3. */
+  let isSure = false
 
-  yield* rereadOnRevision("webhooks", (revision) =>
+  yield* lease.onLapse(() => {
+    isSure = false
+  })
+  yield* rereadOnRevision("webhooks", (revision, joinedAs) =>
     Effect.gen(function* () {
       const before = marked
       marked = new Set()
@@ -68,6 +73,7 @@ const make = Effect.gen(function* () {
           )
         )
       workspaces = new Set([...rows.map(({ workspace }) => fromUuid("workspace", workspace)), ...marked])
+      if (joinedAs === lease.incarnation()) isSure = true
       yield* lease.knowWebhooks(revision)
     })
   )
@@ -93,20 +99,19 @@ const make = Effect.gen(function* () {
         .select([sql<number>`revision::float8`.as("revision"), sql<Date>`clock_timestamp()`.as("since")])
         .executeTakeFirstOrThrow()
     )
-    const { revision, since } = yield* Effect.retry(latest, soon)
-    const looked = Effect.retry(unaware(revision, since), soon)
+    const { revision, since } = yield* untilRead("the revision of webhooks", latest)
+    const looked = untilRead("who knows a webhook", unaware(revision, since))
     while ((yield* looked).length > 0) yield* Effect.sleep(lookMs)
   }).pipe(
     Effect.timeoutOrElse({
       duration: longest,
       orElse: () => Effect.logWarning("a webhook is answered for before all nodes are known to know of it")
-    }),
-    Effect.orDie
+    })
   )
 
   return WebhookInterest.of({
-    has: (workspace) => workspaces.size > 0 && workspaces.has(workspace),
-    any: () => workspaces.size > 0,
+    has: (workspace) => !isSure || (workspaces.size > 0 && workspaces.has(workspace)),
+    any: () => !isSure || workspaces.size > 0,
     mark: (workspace) =>
       Effect.suspend(() => {
         marked.add(workspace)

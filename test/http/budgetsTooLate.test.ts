@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { sql } from "kysely"
 import pg from "pg"
+import { Registries } from "../../actors/Registries.ts"
 import { Database, type Statement } from "../../src/database/Database.ts"
 import { toUuid } from "../../src/domain/ids.ts"
 import { type Append, Journal, JournalUnavailable } from "../../src/journal/Journal.ts"
@@ -112,6 +113,9 @@ const holdingBack = async (agentId: string) => {
   }
 }
 
+const owedThreads = () =>
+  server.runtime.runPromise(Effect.map(Registries, (registries) => registries.of("thread")?.owed()))
+
 const nothingIsLeft = (agentId: string) =>
   eventually(async () => (await reservationsOf(agentId)).length === 0, "nothing is set aside", 5_000)
 
@@ -144,6 +148,23 @@ describe("a call that is cut off while it is being set aside for", () => {
     assert.strictEqual((await server.alpha.post(call.cancel)).status, 503)
     assert.strictEqual((await server.alpha.post(call.cancel)).status, 200)
     await isOver(call)
+  })
+
+  it("leaves nothing either where nobody asked for its thread after that", async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const agentId = await makeWorker(server.alpha, { models: [paid] })
+    const threadId = await makeThread(server.alpha, agentId)
+    const [before, reads] = [cameIn, met.push(() => promise)]
+    await submit(server.alpha, threadId, "/wait 600s\nlate")
+    await eventually(() => met.length < reads, "its call is set aside for")
+    unanswered = { actorId: threadId, happens: true }
+    assert.strictEqual((await server.alpha.post(`/v1/threads/${threadId}/cancel`)).status, 503)
+    await eventually(async () => (await owedThreads()) === 1, "its thread is owed")
+    await eventually(async () => (await owedThreads()) === 0, "it is owed no more", 10_000)
+    resolve()
+    await eventually(() => cameIn > before, "it is set aside, too late")
+    await nothingIsLeft(agentId)
+    assert.strictEqual(await spentBy(agentId), 0)
   })
 
   it("leaves nothing either where its thread has left memory before, and come back", async () => {

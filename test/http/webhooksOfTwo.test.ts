@@ -148,6 +148,44 @@ describe("a webhook", () => {
     await third.stop()
   })
 
+  it("is told of what happens on a node that had lapsed, and has joined again, and not read since", async () => {
+    const { held, letGo, wait } = holding()
+    ofSecond = { operation: "webhooks.interest", with: wait }
+    const lapsed = await second.runtime.runPromise(Effect.map(Lease, (lease) => lease.incarnation()))
+    const workspace = await first.workspace(fresh("hooks"))
+    const client = await first.client(workspace)
+    await run(sql`update nodes set deadline = clock_timestamp() - interval '1 ms' where name = 'second'`)
+    assert.strictEqual((await client.post("/v1/webhooks", input)).status, 201)
+    await eventually(
+      () =>
+        second.runtime.runPromise(
+          Effect.map(Lease, (lease) => lease.incarnation() !== lapsed && !lease.fenced() && held() > 0)
+        ),
+      "it has joined again, and reads"
+    )
+    assert.isTrue(await knows(second, workspace))
+    ofSecond = undefined
+    letGo()
+    const other = await first.workspace(fresh("hooks"))
+    await eventually(async () => !(await knows(second, other)), "it has read")
+    assert.isTrue(await knows(second, workspace))
+  })
+
+  it("is answered for when every node knows, though the question whether they do breaks once", async () => {
+    let broke = 0
+    ofFirst = {
+      operation: "webhooks.unaware",
+      with: Effect.suspend(() => {
+        ofFirst = undefined
+        broke++
+        return Effect.die("test")
+      })
+    }
+    const { answer, workspace } = await making()
+    assert.strictEqual((await answer).status, 201)
+    assert.deepStrictEqual([broke, await knows(second, workspace)], [1, true])
+  })
+
   it("is answered for after ten seconds, though a node that lives cannot read", { timeout: 30_000 }, async () => {
     const { letGo, wait } = holding()
     ofSecond = { operation: "webhooks.interest", with: wait }
