@@ -336,7 +336,8 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
     if (live.dropped !== undefined) return redeliver(live, envelope)
     if (isTooMany(live, envelope)) {
       record(mailboxesFull.with({ kind: kind.name }))
-      const message = `${mailboxCapacity} commands wait for this ${kind.name} already. Try again when some have been taken.`
+      const full = `${mailboxCapacity} commands wait for this ${kind.name} already`
+      const message = `${full}. Try again when some have been taken.`
       return Effect.fail(new Declined({ reason: "rate_limited", code: "mailbox_full", message, retryAfterSeconds: 1 }))
     }
     return Effect.callback<Reply, ActorError>((resume) => push(live, { ...envelope, reply: resume }))
