@@ -196,6 +196,26 @@ describe("a kept prompt", () => {
     assert.deepStrictEqual([read(2), read(1)], [0, 0], "two have room")
     assert.strictEqual(read(0), 1, "the first had to go")
   })
+
+  it("takes its place once, though two have read it at the same time", async () => {
+    const [first, second] = [ref(), ref()]
+    const walk = new Walk().queue("A").reply()
+    const gate = Deferred.makeUnsafe<void>()
+    let reads = 0
+    const prompts = new Prompts({ keptBytes: 2 * sizeOf(walk), underWayBytes: 1_000_000 }, (actor, after, types) =>
+      Effect.andThen(Deferred.await(gate), () => {
+        reads++
+        return reading(walk)(actor, after, types)
+      })
+    )
+    const read = (thread: ActorRef) => prompts.upTo(thread, whole(walk))
+    const both = Effect.runFork(Effect.all([read(first), read(first)], { concurrency: 2 }))
+    Effect.runSync(Deferred.succeed(gate, undefined))
+    await Effect.runPromise(Fiber.join(both))
+    await Effect.runPromise(read(second))
+    assert.deepStrictEqual(await Effect.runPromise(read(first)), cold(walk))
+    assert.strictEqual(reads, 3, "two have room")
+  })
 })
 
 describe("reads of conversations", () => {

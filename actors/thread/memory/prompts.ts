@@ -15,7 +15,7 @@ import type { MessageContent } from "../../../src/domain/content.ts"
 import type { ActorRef, JournalUnavailable, Log, LoggedFact } from "../../../src/journal/Journal.ts"
 import type { LogPlace, PromptMessage } from "../../../src/models/Model.ts"
 import type { ResponseDetail } from "../../../machines/thread/facts.ts"
-import { flatMapNow, mapNow } from "../../../src/now.ts"
+import { flatMapNow, isDone, mapNow } from "../../../src/now.ts"
 import { imagesOf } from "../../../src/tools/images.ts"
 import { readingOf } from "../../../src/tools/reading.ts"
 import { MemoryRoom } from "../room.ts"
@@ -277,15 +277,25 @@ export class Prompts {
     beside: (messages: ReadonlyArray<PromptMessage>) => Effect.Effect<number> = () => nothing
   ): Effect.Effect<A, E> {
     // Read to know its size, then let go: it may be forgotten until its turn comes.
-    const size = flatMapNow(reading(this.known(actor, stretch)), ({ bytes, messages }) =>
+    const size = flatMapNow(this.knownBy(reading, actor, stretch), ({ bytes, messages }) =>
       mapNow(beside(messages), (more) => bytes + more)
     )
     return flatMapNow(size, (bytes) =>
       this.underWay.within(
         bytes,
-        Effect.suspend(() => flatMapNow(reading(this.known(actor, stretch)), ({ messages }) => use([...messages])))
+        Effect.suspend(() => flatMapNow(this.knownBy(reading, actor, stretch), ({ messages }) => use([...messages])))
       )
     )
+  }
+
+  /** A read that is tried again begins from what is kept by then. */
+  private knownBy(
+    reading: (read: Effect.Effect<Kept, JournalUnavailable>) => Effect.Effect<Kept>,
+    actor: ActorRef,
+    stretch: Stretch
+  ): Effect.Effect<Kept> {
+    const known = this.known(actor, stretch)
+    return isDone(known) ? Effect.succeed(known.value) : reading(Effect.suspend(() => this.known(actor, stretch)))
   }
 
   private known(actor: ActorRef, stretch: Stretch): Effect.Effect<Kept, JournalUnavailable> {
@@ -318,13 +328,14 @@ export class Prompts {
   }
 
   private keep(threadId: string, kept: Kept, facts: ReadonlyArray<Placed>, pos: number) {
-    const before = this.kept.delete(threadId) ? kept.bytes : 0
+    // Where two have read the same at once, it is another one that is kept.
+    this.forget(threadId)
     for (const fact of facts) {
       kept.messages = extend(kept.messages, fact)
       kept.bytes = isSummary(fact) ? weighed(kept.messages) : kept.bytes + held(fact)
     }
     kept.pos = pos
-    this.bytes += kept.bytes - before
+    this.bytes += kept.bytes
     this.kept.set(threadId, kept)
     if (this.bytes > this.keptBytes) this.makeRoom(threadId)
   }
