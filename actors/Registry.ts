@@ -8,7 +8,7 @@
  * R2. A command for an actor that is not here goes to the node that has it, or is to have it. Commands that only this
  *     node may send (a job's outcome, the time) never leave it.
  */
-import { Effect, type Fiber } from "effect"
+import { Effect, type Exit, type Fiber } from "effect"
 import { Bus } from "../src/bus/Bus.ts"
 import { type ActorRef, type Append, type Head, Journal } from "../src/journal/Journal.ts"
 import { Lease } from "../src/journal/Lease.ts"
@@ -167,7 +167,7 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
 
   /**
    * A new actor: its first command brings its birth with it. Where one of that id is here already, being born as well,
-   * or is on its way, the command is that one's (V1 of activation.ts). It is in memory from this call on.
+   * or is on its way, the command is that one's (V1 of activation.ts). It is begun by the call itself.
    */
   const bear = (ref: ActorRef, birth: Birth, envelope: Envelope<Request>): Effect.Effect<Reply, ActorError> => {
     if (residents.has(ref.id)) return local(ref, envelope)
@@ -175,18 +175,24 @@ export const makeRegistry = Effect.fn("Registry.make")(function* <Snapshot, Requ
     const at = Math.floor(lease.now())
     const head: Head = { pos: 0, seq: 0, rev: 0, ...kind.standing(kind.blank), updatedAt: at }
     const actor = activate({ actor: ref, ...birth, createdAt: at, epoch: 1, head }, kind.blank, true)
-    return Effect.callback<Reply, ActorError>((resume) =>
-      // The reply decides, not the caller, who may have left: what is born has to be known here.
-      host.push(actor, {
-        ...envelope,
-        reply: (exit) => {
-          // Refused or replayed: nobody was born (H8 of Host.ts), and whoever asks from now on does not find this
-          // one.
-          if (actor.unborn) residents.leave(actor)
-          resume(exit)
-        }
-      })
-    )
+    let answer: Exit.Exit<Reply, ActorError> | undefined
+    let tellCaller = () => {}
+    // The reply decides, not the caller, who may have left: what is born has to be known here.
+    host.push(actor, {
+      ...envelope,
+      reply: (exit) => {
+        // Refused or replayed: nobody was born (H8 of Host.ts), and whoever asks from now on does not find this one.
+        if (actor.unborn) residents.leave(actor)
+        answer = exit
+        tellCaller()
+      }
+    })
+    return Effect.callback<Reply, ActorError>((resume) => {
+      tellCaller = () => {
+        if (answer !== undefined) resume(answer)
+      }
+      tellCaller()
+    })
   }
 
   /** For a client, who tries again elsewhere while this node leaves. */

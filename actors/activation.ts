@@ -131,7 +131,7 @@ export const makeActivation = <Snapshot, Request>({
     const times = claimed.takeovers + obligations.crashesAt(ref, head.pos)
     if (wanted === "due" && (!hasMoment || times >= takeoverLimit + farewells)) {
       if (hasMoment) yield* setAside(claimed, times)
-      // Its log says that nobody wants what is on its desk.
+      // Nobody wants what is on its desk: that ends, and with it what comes in late. What is set aside may go on.
       else if (!isAside(head)) obligations.get(ref)?.desk.endAll()
       discharge(ref)
       return yield* new Unreachable({ retryAfterSeconds })

@@ -102,15 +102,15 @@ interface Reading<A> {
   readonly most: number
   /** A body that says its length is read into one buffer. */
   readonly isLarge?: boolean
-  /** What becomes of the whole body. */
-  readonly whole: (bytes: Buffer) => Effect.Effect<A, BodyRefusal>
+  /** What becomes of the whole body. Called by Node's request: must not throw. */
+  readonly then: (bytes: Buffer) => Effect.Effect<A, BodyRefusal>
 }
 
 /** The bytes of a body, straight from Node's request: of one packet this is a single event. */
 export const readBytes = <A>(
   request: HttpServerRequest.HttpServerRequest,
   { keyId, room, took }: Sender,
-  { isLarge = false, most, whole }: Reading<A>
+  { isLarge = false, most, then }: Reading<A>
 ) =>
   Effect.callback<A, BodyRefusal>((resume) => {
     const source = NodeHttpServerRequest.toIncomingMessage(request)
@@ -160,7 +160,7 @@ export const readBytes = <A>(
     const onEnd = () => {
       complete = true
       over()
-      resume(whole(gathering?.whole() ?? Buffer.alloc(0)))
+      resume(then(gathering?.whole() ?? Buffer.alloc(0)))
     }
     const onCut = () => {
       if (complete) return
@@ -192,7 +192,7 @@ export const receive = (
   }
   return isBodiless(request)
     ? Effect.sync(() => keep(""))
-    : Effect.map(readBytes(request, sender, { most, whole: (bytes) => done(checked(bytes)) }), keep)
+    : Effect.map(readBytes(request, sender, { most, then: (bytes) => done(checked(bytes)) }), keep)
 }
 
 /**

@@ -1,6 +1,7 @@
 /**
  * Steps that are mostly taken from memory: an effect that has succeeded already is gone on from at
- * once, without a fiber's step. What `Effect.succeed` gives is such an effect.
+ * once, without a fiber's step. What `Effect.succeed` gives is such an effect. What follows is then
+ * run by the call, and once: a throw is the caller's.
  */
 import { Effect, Exit } from "effect"
 

@@ -32,8 +32,10 @@ export class MemoryRoom {
       const come = Effect.suspend(() => {
         place = this.line.come(guest) ? "inside" : "waiting"
         if (place === "inside") return use
+        // A fiber may pause before any step: it may have been let in by the time at which it waits.
         const entered = Effect.callback<void>((resume) => {
           enter = () => resume(Effect.void)
+          if (place === "inside") enter()
         })
         return Effect.andThen(entered, use)
       })

@@ -93,7 +93,7 @@ export const makeUploads = () => {
     const cap = kind === "json" ? limits.uploadBytes : most
     const over = kind === "json" ? undefined : tooLarge
     if (Number(header(request, "content-length")) > cap && over !== undefined) return Effect.fail(over)
-    return readBytes(request, { ...sender, room: roomy }, { most: cap, isLarge: true, whole: Effect.succeed }).pipe(
+    return readBytes(request, { ...sender, room: roomy }, { most: cap, isLarge: true, then: Effect.succeed }).pipe(
       Effect.mapError((refused) => (refused.error === "payload_too_large" && over !== undefined ? over : refused)),
       Effect.flatMap((bytes): Effect.Effect<Upload, UploadRefusal> => {
         if (kind !== "json") return Effect.succeed({ format: kind, bytes })

@@ -3,13 +3,14 @@
  * whenever a beat finds the revision raised, and when the node has joined again after its lease had lapsed.
  *
  * R1. A change between the first read and the first beat after it is not missed: whoever reads listens before.
- * R2. Whatever goes wrong, a read after the first is tried until it comes. The node would else go on beating, and never
- *     know.
+ * R2. Every read is tried until it comes; one after the first also where it breaks. The node would else go on beating,
+ *     and never know.
  */
 import { Effect, Schedule, Semaphore, Stream } from "effect"
 import { Lease } from "./Lease.ts"
 
-const unlessBroken = <A, E>(what: string, reading: Effect.Effect<A, E>): Effect.Effect<A> =>
+/** Tries until it is read, unless it breaks. */
+const retried = <A, E>(what: string, reading: Effect.Effect<A, E>): Effect.Effect<A> =>
   reading.pipe(
     Effect.tapError((cause) => Effect.logWarning(`${what} could not be read: tried again`, cause)),
     Effect.retry(Schedule.spaced("200 millis")),
@@ -18,7 +19,7 @@ const unlessBroken = <A, E>(what: string, reading: Effect.Effect<A, E>): Effect.
 
 /** Tries until it is read, whatever goes wrong. `what` is read, in words for the log. */
 export const untilRead = <A, E>(what: string, reading: Effect.Effect<A, E>): Effect.Effect<A> =>
-  unlessBroken(
+  retried(
     what,
     Effect.catchDefect(reading, (defect) => Effect.fail(defect))
   )
@@ -33,6 +34,7 @@ export const rereadOnRevision = Effect.fnUntraced(function* <E>(
 ) {
   const lease = yield* Lease
   const oneRead = Semaphore.makeUnsafe(1)
+  // The lease has its new incarnation before the node has joined as that.
   let joinedAs = lease.incarnation()
   const current = oneRead.withPermits(1)(Effect.suspend(() => read(lease.authRevision(), joinedAs)))
   const reread = untilRead(what, current)
@@ -49,5 +51,5 @@ export const rereadOnRevision = Effect.fnUntraced(function* <E>(
     ),
     Effect.forkScoped({ startImmediately: true })
   )
-  yield* unlessBroken(what, current)
+  yield* retried(what, current)
 })

@@ -39,6 +39,22 @@ describe("a room", () => {
     await tiny.leave()
   })
 
+  it("lets in whoever has just begun to wait, wherever its fiber pauses", async () => {
+    // A fiber pauses after some 2,000 steps.
+    for (let steps = 2_020; steps < 2_060; steps++) {
+      const room = new MemoryRoom(1)
+      const inside: Array<number> = []
+      const first = open(room, 1, inside, 1)
+      const second = Effect.runFork(
+        Effect.gen(function* () {
+          for (let i = 0; i < steps; i++) yield* Effect.sync(() => {})
+          yield* room.within(1, Effect.void)
+        })
+      )
+      await Effect.runPromise(Effect.timeout(Effect.andThen(Effect.promise(first.leave), Fiber.join(second)), 5_000))
+    }
+  })
+
   it("never holds more than its cap but for one alone, keeps the order, and is empty when all have left or were interrupted", async () => {
     const move = fc.record({
       size: fc.integer({ min: 0, max: 15 }),

@@ -288,7 +288,7 @@ export class Prompts {
     )
   }
 
-  /** A read that is tried again begins from what is kept by then. */
+  /** A read that is tried again begins from what is kept by then: nothing is read before `reading` runs it. */
   private knownBy(
     reading: (read: Effect.Effect<Kept, JournalUnavailable>) => Effect.Effect<Kept>,
     actor: ActorRef,
