@@ -24,6 +24,7 @@ import { Cause, Effect, Exit, type Fiber, Option } from "effect"
 import type { InboxRow, JournalUnavailable, Superseded } from "../src/journal/Journal.ts"
 import type { Lease } from "../src/journal/Lease.ts"
 import type { Monotonic } from "../src/monotonic.ts"
+import { flatMapNow } from "../src/now.ts"
 import { actorsLost, mailboxesFull, record } from "../src/telemetry/metrics.ts"
 import { type ActorError, type Reply, Declined } from "./Actor.ts"
 import { Crashes } from "./Crashes.ts"
@@ -75,6 +76,9 @@ const mostSuspects = 10_000
  * lease: the pause between two beats, where that is shorter than a second.
  */
 export const steadyMsOf = ({ beatEvery }: Pick<Lease["Service"], "beatEvery">) => Math.min(600, beatEvery)
+
+type HandleFailure = ActorError | Superseded | InboxFirst | JournalUnavailable
+type Handled = Effect.Effect<void, HandleFailure>
 
 export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
   options: HostOptions<Snapshot, Request, Command, Job, W>
@@ -133,36 +137,55 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
     }
   }
 
-  /**
-   * One command down the one path, and those that came meanwhile. What fails before the commit is the caller's to tell.
-   */
-  const handle = Effect.fnUntraced(function* (live: Actor, item: Item<Request>, taken: Array<Item<Request>>) {
-    if (item.inboxRow !== undefined) {
-      const { at, steps } = yield* decidePosted(live, taken, suspects, (one, cause) => broke(live, one, cause))
-      const [first] = steps
-      if (first !== undefined) yield* commit(live, steps, first.item, at)
-      if (suspects.size > 0) for (const step of steps) suspects.delete(step.item.inboxRow ?? "")
-      return
-    }
-    if (item.key !== undefined) {
-      const answer = yield* stored(live, item.key)
-      if (answer !== undefined) return item.reply(Exit.succeed(answer))
-    }
+  /** Rows of the inbox. */
+  const handlePosted = Effect.fnUntraced(function* (live: Actor, taken: Array<Item<Request>>) {
+    const { at, steps } = yield* decidePosted(live, taken, suspects, (one, cause) => broke(live, one, cause))
+    const [first] = steps
+    if (first !== undefined) yield* commit(live, steps, first.item, at)
+    if (suspects.size > 0) for (const step of steps) suspects.delete(step.item.inboxRow ?? "")
+  })
+
+  /** The answer to a command that was taken before. */
+  const earlierReply = (live: Actor, item: Item<Request>): Effect.Effect<Reply | undefined, ActorError> => {
+    if (item.key !== undefined) return stored(live, item.key)
+    // With a key, the key's kept answer would have said so.
+    if (!mayBeKnown(live, item)) return Effect.undefined
+    return Effect.map(kind.priorReply(live, item.request), (answer) => {
+      if (answer === undefined) cameAnotherWay(live, item, lease.now())
+      return answer
+    })
+  }
+
+  /** A command, and those that came meanwhile. */
+  const handleFresh = (live: Actor, item: Item<Request>, taken: Array<Item<Request>>) => {
     // What is born with a command is as old as that command.
     const at = live.unborn ? live.createdAt : Math.max(Math.floor(lease.now()), live.head.updatedAt)
-    // With a key, the key's kept answer would have said so.
-    if (item.key === undefined && mayBeKnown(live, item)) {
-      const answer = yield* kind.priorReply(live, item.request)
-      if (answer !== undefined) return item.reply(Exit.succeed(answer))
-      cameAnotherWay(live, item, lease.now())
-    }
-    const first = yield* decide(live, live.snapshot, item, at)
-    if (first.written === undefined && !live.unborn)
-      return item.reply(item.key === undefined ? first.exit : yield* keep(live, item.key, first.exit))
-    const steps = live.unborn || live.mailbox.length === 0 ? [first] : yield* gather(live, first, at)
-    for (const { item } of steps.slice(1)) taken.push(item)
-    yield* commit(live, steps, item, at)
-  })
+    return flatMapNow(decide(live, live.snapshot, item, at), (first): Handled => {
+      if (first.written === undefined && !live.unborn)
+        return Effect.map(
+          item.key === undefined ? Effect.succeed(first.exit) : keep(live, item.key, first.exit),
+          item.reply
+        )
+      if (live.unborn || live.mailbox.length === 0) return commit(live, [first], item, at)
+      return Effect.flatMap(gather(live, first, at), (steps) => {
+        for (const { item } of steps.slice(1)) taken.push(item)
+        return commit(live, steps, item, at)
+      })
+    })
+  }
+
+  /** Down the one path. What fails before the commit is the caller's to tell. */
+  const handle = (live: Actor, item: Item<Request>, taken: Array<Item<Request>>) =>
+    Effect.suspend(
+      (): Handled =>
+        item.inboxRow !== undefined
+          ? handlePosted(live, taken)
+          : flatMapNow(earlierReply(live, item), (answer) =>
+              answer === undefined
+                ? handleFresh(live, item, taken)
+                : Effect.sync(() => item.reply(Exit.succeed(answer)))
+            )
+    )
 
   /**
    * What waits in the inbox goes first, a portion at a time, unless it does not get in, or cannot be read here (H5).
@@ -197,7 +220,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
     live: Actor,
     item: Item<Request>,
     taken: Array<Item<Request>>,
-    cause: Cause.Cause<ActorError | Superseded | InboxFirst | JournalUnavailable>
+    cause: Cause.Cause<HandleFailure>
   ): DropReason | undefined => {
     const failure = Option.getOrUndefined(Cause.findErrorOption(cause))
     if (failure === undefined) {

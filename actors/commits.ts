@@ -151,24 +151,8 @@ export const makeCommits = <Snapshot, Request, Command, Job, W extends WriteSet>
     onMoved(live)
   }
 
-  /** Appends what was decided, then applies, answers, publishes and performs it. */
-  const commit = Effect.fnUntraced(function* (
-    live: Actor,
-    steps: ReadonlyArray<DecidedStep>,
-    item: Item<Request>,
-    at: number
-  ) {
-    let { seq } = live.head
-    const { append, next } = appendOf(live, steps, item, at)
-    // Its lease has lapsed meanwhile: what would be born now would be this node's next life's, which knows nothing of
-    // it.
-    if (live.unborn && live.dropped !== undefined) return yield* unreachable()
-    const refused = yield* appending(live, append)
-    if (refused !== undefined) {
-      const earlier = item.key === undefined ? undefined : yield* stored(live, item.key)
-      return item.reply(Exit.succeed(earlier ?? (yield* unreachable())))
-    }
-    apply(live, append, next)
+  const follow = (live: Actor, steps: ReadonlyArray<DecidedStep>, from: number) => {
+    let seq = from
     for (const step of steps) {
       step.item.reply(step.exit)
       if (step.written === undefined) continue
@@ -177,7 +161,28 @@ export const makeCommits = <Snapshot, Request, Command, Job, W extends WriteSet>
     }
     const [only] = steps
     perform(live, steps.length === 1 && only !== undefined ? only.jobs : stillWanted(steps.flatMap(({ jobs }) => jobs)))
+  }
+
+  /** A birth that was refused has the answer that is kept for its key. */
+  const answerEarlier = Effect.fnUntraced(function* (live: Actor, { key, reply }: Item<Request>) {
+    const earlier = key === undefined ? undefined : yield* stored(live, key)
+    reply(Exit.succeed(earlier ?? (yield* unreachable())))
   })
+
+  /** Appends what was decided, then applies, answers, publishes and performs it. */
+  const commit = (live: Actor, steps: ReadonlyArray<DecidedStep>, item: Item<Request>, at: number) => {
+    const { seq } = live.head
+    const { append, next } = appendOf(live, steps, item, at)
+    // Its lease has lapsed meanwhile: what would be born now would be this node's next life's, which knows nothing of
+    // it.
+    if (live.unborn && live.dropped !== undefined) return Effect.fail(unreachable())
+    return Effect.flatMap(appending(live, append), (refused) => {
+      if (refused !== undefined) return answerEarlier(live, item)
+      apply(live, append, next)
+      follow(live, steps, seq)
+      return Effect.void
+    })
+  }
 
   return { commit, keep, stored }
 }
