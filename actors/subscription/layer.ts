@@ -45,8 +45,10 @@ export const layer = (options: RegistryOptions) =>
         const birth = { parent: agentId, attributes: JSON.stringify({ createdBy: change.by, feedId }) }
         return configured.pipe(
           Effect.catchIf(isUnknown, () => registry.create(ref, birth, { request })),
-          // Born by another node at the same moment: it is there now.
-          Effect.catchTag("Unreachable", () => registry.tell(ref, { request }))
+          // Born by another node at the same moment, it is there now. Where it is not, its birth may be tried again.
+          Effect.catchTag("Unreachable", (unreachable) =>
+            Effect.catchIf(registry.tell(ref, { request }), isUnknown, () => Effect.fail(unreachable))
+          )
         )
       }
 

@@ -1,11 +1,29 @@
 /** Subscriptions whose node loses what it has: each message that matches is handed over once, and in order. */
 import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { Journal, JournalUnavailable } from "../../src/journal/Journal.ts"
 import { during } from "../setup/during.ts"
 import { startServer } from "../setup/server.ts"
 import { logOf, makeAgent } from "./threadFixture.ts"
 import { fresh, loseLease, only } from "./toolFixture.ts"
 
-const server = await during(startServer())
+/** The next append of a subscription is lost. */
+let isLost = false
+const journal = Layer.effect(
+  Journal,
+  Effect.map(Journal, (journal) =>
+    Journal.of({
+      ...journal,
+      append: (append) =>
+        Effect.suspend(() => {
+          if (!isLost || append.actor.kind !== "subscription") return journal.append(append)
+          isLost = false
+          return Effect.fail(new JournalUnavailable({ cause: "test" }))
+        })
+    })
+  )
+)
+const server = await during(startServer({ journal }))
 
 const rounds = 6
 const each = 4
@@ -49,5 +67,19 @@ describe("a node that loses its lease while messages come", () => {
       counted.reduce((sum: number, { count }: { count: number }) => sum + count, 0),
       wanted.length
     )
+  })
+})
+
+describe("a subscription whose birth is lost", () => {
+  it("is not made, and may be tried again: nobody is told that it does not exist", async () => {
+    const { alpha } = server
+    const feedId = (await alpha.post("/v1/feeds", { name: fresh("feed") })).body.feed.id
+    const path = `/v1/agents/${await makeAgent(alpha)}/subscriptions`
+    const body = { feedId, condition: "true", target: { mode: "reuse" } }
+    const headers = { "idempotency-key": fresh("key") }
+    isLost = true
+    const lost = await alpha.post(path, body, headers)
+    assert.deepStrictEqual([lost.status, lost.body.error, isLost], [503, "runtime_unavailable", false], lost.text)
+    assert.strictEqual((await alpha.post(path, body, headers)).status, 201)
   })
 })
