@@ -167,8 +167,8 @@ export const plants: ReadonlyArray<Plant> = [
     edits: [
       {
         file: "actors/commits.ts",
-        find: "let { seq } = live.head\n",
-        put: "let { seq } = live.head\n    for (const step of steps) step.item.reply(step.exit)\n"
+        find: "const { seq } = live.head\n",
+        put: "const { seq } = live.head\n    for (const step of steps) step.item.reply(step.exit)\n"
       }
     ],
     fault: "the journal's connection of one node held for 8 s",
