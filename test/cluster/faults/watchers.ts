@@ -52,7 +52,7 @@ const stage = async ({ cluster, history, random }: Scene, node: Node) => {
 
 /** Milliseconds between two looks at a node's memory. */
 const lookMs = 10_000
-/** A node that has grown by fewer bytes than this over so many looks has settled. */
+/** A node that has grown by fewer bytes than this from one look to the third after it has settled. */
 const steady = 4 * 1024 * 1024
 const looks = 3
 
