@@ -167,10 +167,7 @@ export const makeHost = <Snapshot, Request, Command, Job, W extends WriteSet>(
           item.reply
         )
       if (live.unborn || live.mailbox.length === 0) return commit(live, [first], item, at)
-      return Effect.flatMap(gather(live, first, at), (steps) => {
-        for (const { item } of steps.slice(1)) taken.push(item)
-        return commit(live, steps, item, at)
-      })
+      return Effect.flatMap(gather(live, first, taken, at), (steps) => commit(live, steps, item, at))
     })
   }
 

@@ -84,19 +84,40 @@ export const makeDeciding = <Snapshot, Request, Command, Job, W extends WriteSet
     })
   }
 
-  /** H3: what waits, decided on top of `first`. What would break stays where it is, and breaks alone. */
-  const gather = Effect.fnUntraced(function* (live: Actor, first: DecidedStep, at: number) {
+  /**
+   * H3: what waits, decided on top of `first`. Each leaves the mailbox for `taken` before it is decided: an actor that is
+   * dropped meanwhile tells nobody else of it. What would break goes back, and breaks alone.
+   */
+  const gather = Effect.fnUntraced(function* (
+    live: Actor,
+    first: DecidedStep,
+    taken: Array<Item<Request>>,
+    at: number
+  ) {
     const steps = [first]
     for (
-      let item = live.mailbox[0];
-      item !== undefined && steps.length < mostTogether && isPlain(item) && !mayBeKnown(live, item);
-      item = live.mailbox[0]
+      let next = live.mailbox[0];
+      next !== undefined &&
+      live.dropped === undefined &&
+      steps.length < mostTogether &&
+      isPlain(next) &&
+      !mayBeKnown(live, next);
+      next = live.mailbox[0]
     ) {
-      const snapshot: Snapshot = steps.at(-1)!.next
-      const exit: Exit.Exit<DecidedStep, ActorError> = yield* Effect.exit(decide(live, snapshot, item, at))
-      const failure = Exit.isSuccess(exit) ? undefined : Option.getOrUndefined(Cause.findErrorOption(exit.cause))
-      if (Exit.isFailure(exit) && failure === undefined) break
+      const item = next
       live.mailbox.shift()
+      taken.push(item)
+      const snapshot: Snapshot = steps.at(-1)!.next
+      const exit: Exit.Exit<DecidedStep, ActorError> = yield* Effect.exit(
+        // What a chart throws is this command's alone.
+        Effect.suspend(() => decide(live, snapshot, item, at))
+      )
+      const failure = Exit.isSuccess(exit) ? undefined : Option.getOrUndefined(Cause.findErrorOption(exit.cause))
+      if (Exit.isFailure(exit) && failure === undefined) {
+        taken.pop()
+        live.mailbox.unshift(item)
+        break
+      }
       steps.push(
         Exit.isSuccess(exit)
           ? exit.value
