@@ -1,13 +1,14 @@
 /**
  * Which workspaces have an endpoint that wants to be told anything. Where there is none an append has nothing more to
- * write: so whoever makes an endpoint is answered when every node knows (`mark`), and misses nothing after it.
+ * write: so whoever makes an endpoint is answered when every node knows (`mark`), and misses nothing that is decided after it.
  *
  * I1. Read at the start, again whenever a beat finds the auth revision raised, within a beat on every node, and when
  *     the node has joined again.
  * I2. A node says in its row of `nodes` as of which revision it has read them (Lease.ts). An endpoint is known when
  *     every live node has said its revision, or a later one.
  * I3. Nobody waits for a node whose lease has lapsed: until it has read them again as a node that has joined again,
- *     any workspace may have one.
+ *     any workspace may have one. It may not know of its lapse yet, and a birth needs no lease: so it is while a node is
+ *     fenced too.
  */
 import { Context, Effect, Layer } from "effect"
 import { sql } from "kysely"
@@ -52,11 +53,12 @@ const make = Effect.gen(function* () {
   let workspaces: ReadonlySet<string> = new Set()
   /** Marked while an answer was on its way, which may not have it. */
   let marked = new Set<string>()
+  let isRead = false
   /** I3. */
-  let isSure = false
+  const isSure = () => isRead && !lease.fenced()
 
   yield* lease.onLapse(() => {
-    isSure = false
+    isRead = false
   })
   yield* rereadOnRevision("webhooks", (revision, joinedAs) =>
     Effect.gen(function* () {
@@ -74,7 +76,7 @@ const make = Effect.gen(function* () {
           )
         )
       workspaces = new Set([...rows.map(({ workspace }) => fromUuid("workspace", workspace)), ...marked])
-      if (joinedAs === lease.incarnation()) isSure = true
+      if (joinedAs === lease.incarnation()) isRead = true
       yield* lease.knowWebhooks(revision)
     })
   )
@@ -111,8 +113,8 @@ const make = Effect.gen(function* () {
   )
 
   return WebhookInterest.of({
-    has: (workspace) => !isSure || (workspaces.size > 0 && workspaces.has(workspace)),
-    any: () => !isSure || workspaces.size > 0,
+    has: (workspace) => !isSure() || (workspaces.size > 0 && workspaces.has(workspace)),
+    any: () => !isSure() || workspaces.size > 0,
     mark: (workspace) =>
       Effect.suspend(() => {
         marked.add(workspace)

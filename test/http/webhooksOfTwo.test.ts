@@ -174,6 +174,28 @@ describe("a webhook", () => {
     assert.isTrue(await knows(second, workspace))
   })
 
+  it("is told of what happens on a node whose lease may have lapsed, and whose beat has no answer yet", async () => {
+    const other = await first.workspace(fresh("hooks"))
+    assert.isFalse(await knows(second, other))
+    const gate = Promise.withResolvers<void>()
+    const held = first.runtime.runPromise(
+      first.database.run("test", (db) =>
+        db.transaction().execute(async (transaction) => {
+          await sql`select from nodes where name = 'second' for update`.execute(transaction)
+          await gate.promise
+        })
+      )
+    )
+    try {
+      await eventually(() => second.runtime.runPromise(Effect.map(Lease, (lease) => lease.fenced())), "it is fenced")
+      assert.isTrue(await knows(second, other))
+    } finally {
+      gate.resolve()
+      await held
+    }
+    await eventually(async () => !(await knows(second, other)), "it has beaten again, or joined and read")
+  })
+
   it("is answered for after ten seconds, though a node that lives cannot read", { timeout: 30_000 }, async () => {
     const { letGo, wait } = holding()
     ofSecond = { operation: "webhooks.interest", with: wait }
