@@ -9,6 +9,7 @@ import { layerInProcess } from "../../src/bus/inProcess.ts"
 import { layerNats } from "../../src/bus/nats.ts"
 import { readNatsUrls } from "../../src/bus/natsUrls.ts"
 import { busKeys } from "../../src/bus/signature.ts"
+import { freshId } from "../../src/seed.ts"
 import { during } from "../setup/during.ts"
 import { natsForTests } from "../setup/nats.ts"
 
@@ -39,7 +40,7 @@ export type BusTest = (title: string, body: (pair: Pair) => Effect.Effect<void, 
 export const everyBus = async (tests: (test: BusTest) => void) => {
   const nats = await during(natsForTests())
 
-  /** A node's bus, once it is connected. */
+  /** A node's bus, once it is connected and the server has what it listens to. */
   const node = Effect.gen(function* () {
     const bus = Context.get(
       yield* Layer.build(
@@ -48,6 +49,8 @@ export const everyBus = async (tests: (test: BusTest) => void) => {
       Bus
     )
     yield* until(() => bus.state() === "connected")
+    // A subscription is made when the server has it and all before it; another node's connection waits for none of them.
+    yield* Effect.scoped(bus.subscribe({ workspace: freshId("workspace") }, () => {}))
     return bus
   })
 
