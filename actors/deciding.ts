@@ -85,8 +85,8 @@ export const makeDeciding = <Snapshot, Request, Command, Job, W extends WriteSet
   }
 
   /**
-   * H3: what waits, decided on top of `first`. Each leaves the mailbox for `taken` before it is decided: an actor that is
-   * dropped meanwhile tells nobody else of it. What would break goes back, and breaks alone.
+   * H3: what waits, decided on top of `first`. Each leaves the mailbox for `taken` before it is decided: an actor that
+   * is dropped meanwhile tells nobody else of it. What would break goes back, and breaks alone.
    */
   const gather = Effect.fnUntraced(function* (
     live: Actor,

@@ -1,14 +1,15 @@
 /**
  * Which workspaces have an endpoint that wants to be told anything. Where there is none an append has nothing more to
- * write: so whoever makes an endpoint is answered when every node knows (`mark`), and misses nothing that is decided after it.
+ * write: so whoever makes an endpoint is answered when every node knows (`mark`), and misses nothing that is decided
+ * after it.
  *
  * I1. Read at the start, again whenever a beat finds the auth revision raised, within a beat on every node, and when
  *     the node has joined again.
  * I2. A node says in its row of `nodes` as of which revision it has read them (Lease.ts). An endpoint is known when
  *     every live node has said its revision, or a later one.
  * I3. Nobody waits for a node whose lease has lapsed: until it has read them again as a node that has joined again,
- *     any workspace may have one. It may not know of its lapse yet, and a birth needs no lease: so it is while a node is
- *     fenced too.
+ *     any workspace may have one. It may not know of its lapse yet, and a birth needs no lease: so it is while a node
+ *     is fenced too.
  */
 import { Context, Effect, Layer } from "effect"
 import { sql } from "kysely"
