@@ -11,7 +11,8 @@
  *     outcome waits a moment for those of other jobs that are under way: nothing goes on without them.
  * H4. A command that may have been taken before is not taken a second time: it gets the first's answer.
  * H5. Inputs that wait in the inbox for an actor come before an input that is asked of it directly.
- * H6. Without a lease nothing is decided: what is asked goes back to whoever finds the owner.
+ * H6. Without a lease nothing is decided but a birth, which has nobody else to go to: what is asked goes back to
+ *     whoever finds the owner.
  * H7. A mailbox has a capacity. Above it commands of clients are refused; outcomes of jobs, the time, rows of the inbox
  *     and what may have been taken before never are.
  * H8. An actor is born by the command that brings its birth, or not at all: what waits behind a birth that came to

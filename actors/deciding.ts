@@ -85,8 +85,9 @@ export const makeDeciding = <Snapshot, Request, Command, Job, W extends WriteSet
   }
 
   /**
-   * H3: what waits, decided on top of `first`. Each leaves the mailbox for `taken` before it is decided: an actor that
-   * is dropped meanwhile tells nobody else of it. What would break goes back, and breaks alone.
+   * H3: what waits, decided on top of `first`. Each leaves the mailbox for `taken` before it is decided: what an actor
+   * that is dropped has in its mailbox is sent on, and would be carried out twice. One over which a chart breaks, and
+   * does not just refuse it, goes back to the head of the mailbox, and breaks alone.
    */
   const gather = Effect.fnUntraced(function* (
     live: Actor,
@@ -109,7 +110,7 @@ export const makeDeciding = <Snapshot, Request, Command, Job, W extends WriteSet
       taken.push(item)
       const snapshot: Snapshot = steps.at(-1)!.next
       const exit: Exit.Exit<DecidedStep, ActorError> = yield* Effect.exit(
-        // What a chart throws is this command's alone.
+        // What preparing or deciding it throws is this command's alone.
         Effect.suspend(() => decide(live, snapshot, item, at))
       )
       const failure = Exit.isSuccess(exit) ? undefined : Option.getOrUndefined(Cause.findErrorOption(exit.cause))

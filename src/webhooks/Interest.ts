@@ -8,8 +8,8 @@
  * I2. A node says in its row of `nodes` as of which revision it has read them (Lease.ts). An endpoint is known when
  *     every live node has said its revision, or a later one.
  * I3. Nobody waits for a node whose lease has lapsed: until it has read them again as a node that has joined again,
- *     any workspace may have one. It may not know of its lapse yet, and a birth needs no lease: so it is while a node
- *     is fenced too.
+ *     any workspace may have one. A node may not know of its lapse yet, and a birth is decided without a lease: so any
+ *     workspace may have one while a node is fenced too.
  */
 import { Context, Effect, Layer } from "effect"
 import { sql } from "kysely"

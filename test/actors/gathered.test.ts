@@ -1,4 +1,4 @@
-/** Commands that have gathered behind one, and are decided with it (H3), where one of them breaks or its actor is lost. */
+/** Commands that have gathered behind one, and are decided with it (H3), where one breaks or the actor is lost. */
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber } from "effect"
 import type { ThreadRequest } from "../../actors/thread/requests.ts"

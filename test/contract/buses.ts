@@ -49,7 +49,7 @@ export const everyBus = async (tests: (test: BusTest) => void) => {
       Bus
     )
     yield* until(() => bus.state() === "connected")
-    // A subscription is made when the server has it and all before it; another node's connection waits for none of them.
+    // It ends when the server has this subscription and all before it, which "connected" does not say.
     yield* Effect.scoped(bus.subscribe({ workspace: freshId("workspace") }, () => {}))
     return bus
   })
